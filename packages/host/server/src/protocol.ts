@@ -1,0 +1,71 @@
+// What the page and the server say to each other. Safe in a browser: types only.
+//
+// Methods: `POST /api/<name>` with a JSON object; 200 `{ ok: true, value }` or `{ ok: false, error: { code, message } }`. Other statuses: 400 bad
+// JSON, 401 no session cookie, 403 foreign Host or Origin, 404 unknown method, 413 body too large, 415 not JSON.
+// Events: `GET /api/sessions/<id>/events` is a server-sent event stream. Durable frames carry `id: <seq>`, so a reconnect with `Last-Event-ID` goes on
+// without loss or repeat; live frames carry no id. `?from=<seq>` starts there when no `Last-Event-ID` is sent. `GET /api/events` streams `HostFrame`s.
+import type { AgentLive, AgentSnapshot, AgentStatus } from '@deepseek-ai/dsh-agent'
+import type { LlmProviderSettings, LlmProviderStatus, ModelRef } from '@deepseek-ai/dsh-llm'
+import type { SessionEvent, SessionMessage, SessionSummary } from '@deepseek-ai/dsh-session'
+import type { ToolCallView, ToolResultView, ToolSchema } from '@deepseek-ai/dsh-tools'
+
+export interface SessionRow extends SessionSummary {
+  readonly status: AgentStatus
+  readonly model: ModelRef
+}
+
+export interface HostInfo {
+  readonly version: string
+  readonly cwd: string
+  /** Folder for sessions and settings. */
+  readonly home: string
+  readonly providers: readonly LlmProviderStatus[]
+  readonly defaultModel: ModelRef
+  /** Rows that did not start, and why. */
+  readonly problems: readonly { readonly row: string; readonly message: string }[]
+}
+
+export interface Methods {
+  'host.info': { params: Record<string, never>; value: HostInfo }
+  'sessions.list': { params: Record<string, never>; value: SessionRow[] }
+  'sessions.create': { params: { cwd?: string; model?: string }; value: SessionRow }
+  /** Opens the session for work (its agent starts when needed) and returns its row. */
+  'sessions.open': { params: { id: string }; value: SessionRow }
+  'sessions.rename': { params: { id: string; title: string }; value: null }
+  'sessions.delete': { params: { id: string }; value: null }
+  'sessions.send': { params: { id: string; text: string; delivery?: 'queue' | 'steer' }; value: SessionMessage }
+  'sessions.withdraw': { params: { id: string; messageId: string }; value: { withdrawn: boolean } }
+  'sessions.cancel': { params: { id: string }; value: null }
+  'sessions.setModel': { params: { id: string; model: ModelRef }; value: SessionRow }
+  'tools.list': { params: { id?: string }; value: ToolSchema[] }
+  /** Stores a key, base URL or model for a provider; takes effect with the next request. */
+  'providers.configure': { params: { provider: string; settings: LlmProviderSettings }; value: HostInfo }
+}
+
+export type MethodName = keyof Methods
+
+export type MethodResponse<M extends MethodName> =
+  | { readonly ok: true; readonly value: Methods[M]['value'] }
+  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } }
+
+/** `event: event`, with `id`. `call` and `result` are cards made by the tool's presenters; absent means the generic card. */
+export interface EventFrame {
+  readonly event: SessionEvent
+  readonly call?: ToolCallView
+  readonly result?: ToolResultView
+}
+
+/** `event: live`, without id. */
+export type LiveFrame = AgentLive
+
+/** `event: caught-up`, without id: sent once, when the stored log has been delivered. What is in progress then. */
+export interface CaughtUpFrame {
+  readonly seq: number
+  readonly snapshot: AgentSnapshot
+}
+
+/** `event: host` on `/api/events`: a change of the list, by row; `removed` for a deleted session. */
+export type HostFrame =
+  | { readonly kind: 'session'; readonly session: SessionRow }
+  | { readonly kind: 'removed'; readonly id: string }
+  | { readonly kind: 'info'; readonly info: HostInfo }

@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-llm. Anything added here is public.
+export type * from './types.ts'
