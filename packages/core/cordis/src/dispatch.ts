@@ -13,7 +13,7 @@ export interface ListenerTable {
  * place and disappear when they become empty. Tests pin this shape of upstream.
  */
 export function hooksOf(ctx: Context): ListenerTable {
-  return ctx.root.events._hooks as unknown as ListenerTable
+  return ctx.root.events._hooks
 }
 
 function admits(hook: Hook, chain: readonly { key: ScopeKey }[]): boolean {
@@ -64,7 +64,7 @@ export function emitContained(
 ): void {
   if (listeners === undefined) return
   const chain = scopeChain(key)
-  for (const hook of [...listeners]) {
+  for (const hook of listeners.slice()) {
     if (!admits(hook, chain)) continue
     try {
       const returned: unknown = hook.callback(...args)
