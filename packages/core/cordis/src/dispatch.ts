@@ -54,18 +54,19 @@ export function dispatchChain<T>(
 
 /**
  * Calls every listener of a notification, whatever the others do. A throw or a rejection goes to `report` and stops nobody;
- * with upstream's `emit` the first throwing listener starves the rest.
+ * with upstream's `emit` the first throwing listener starves the rest. `unfiltered` also tells listeners of other scopes.
  */
 export function emitContained(
   listeners: readonly Hook[] | undefined,
   key: ScopeKey | undefined,
   args: readonly unknown[],
   report: (error: unknown) => void,
+  options: { unfiltered?: boolean } = {},
 ): void {
   if (listeners === undefined) return
   const chain = scopeChain(key)
   for (const hook of listeners.slice()) {
-    if (!admits(hook, chain)) continue
+    if (options.unfiltered !== true && !admits(hook, chain)) continue
     try {
       const returned: unknown = hook.callback(...args)
       if (returned instanceof Promise) returned.catch(report)

@@ -1,0 +1,212 @@
+// The lossless JSON boundary: one pass that validates, detaches and freezes a value. Nothing here knows about schemas.
+import { errorMessage } from '@deepseek-ai/cordis'
+import { JsonValueError } from './errors.ts'
+import type { Json } from './presentation.ts'
+
+export interface SnapshotOptions {
+  /** Deeply freezes the copy. Default true. */
+  freeze?: boolean
+  /** Containers that may be nested in one another. Default 512. */
+  maxDepth?: number
+}
+
+type Container = readonly unknown[] | Readonly<Record<string, unknown>>
+
+const DEFAULT_MAX_DEPTH = 512
+
+/** Roots of frozen snapshots: immutable, so what was true of them once stays true. */
+const knownLossless = new WeakSet<object>()
+
+/**
+ * Copies a value that survives JSON unchanged: nulls, booleans, strings, finite numbers except -0, dense plain arrays and plain
+ * objects. Accessors are read exactly once. Throws `JsonValueError` (`NOT_LOSSLESS_JSON`) naming the first place that is anything
+ * else; a throwing accessor counts as such a place.
+ */
+export function snapshotJson(value: unknown, options: SnapshotOptions = {}): Json {
+  const freeze = options.freeze ?? true
+  if (typeof value !== 'object' || value === null) {
+    const reason = scalarProblem(value)
+    if (reason !== undefined) throw new JsonValueError('', reason)
+    return value as Json
+  }
+  try {
+    const copy = copyContainer(value, freeze, options.maxDepth ?? DEFAULT_MAX_DEPTH)
+    if (freeze) knownLossless.add(copy)
+    return copy as Json
+  } catch (thrown) {
+    throw toJsonValueError(thrown)
+  }
+}
+
+/** True when `snapshotJson` accepts the value. */
+export function isLosslessJson(value: unknown): value is Json {
+  if (isKnownLossless(value)) return true
+  try {
+    snapshotJson(value, { freeze: false })
+    return true
+  } catch {
+    return false // the reason is what snapshotJson is for
+  }
+}
+
+/** True for a scalar, and for a root that `snapshotJson` made and froze: such a value needs no second look. */
+export function isKnownLossless(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null ? knownLossless.has(value) : scalarProblem(value) === undefined
+}
+
+function copyContainer(source: object, freeze: boolean, depthLeft: number): Container {
+  if (depthLeft === 0) throw new Rejection('', true)
+  return Array.isArray(source)
+    ? copyArray(source, freeze, depthLeft - 1)
+    : copyObject(source as Record<string, unknown>, freeze, depthLeft - 1)
+}
+
+function copyObject(source: Record<string, unknown>, freeze: boolean, depthLeft: number): Container {
+  let key: string | undefined
+  try {
+    const prototype: unknown = Object.getPrototypeOf(source)
+    if (prototype !== Object.prototype && prototype !== null && !isIntrinsic(prototype, 'Object')) {
+      throw new Rejection(instanceReason(prototype))
+    }
+    const keys = Object.keys(source)
+    if (Reflect.ownKeys(source).length !== keys.length) throw new Rejection(hiddenKeyReason(source))
+    const copy: Record<string, unknown> = {}
+    for (let index = 0; index < keys.length; index++) {
+      key = keys[index] as string
+      let item = source[key]
+      if (typeof item === 'object' && item !== null) item = copyContainer(item, freeze, depthLeft)
+      else if (typeof item !== 'string' && typeof item !== 'boolean') assertScalar(item)
+      if (key === '__proto__') {
+        // Assignment would set the prototype instead of a property.
+        Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true })
+      } else {
+        copy[key] = item
+      }
+    }
+    return freeze ? Object.freeze(copy) : copy
+  } catch (thrown) {
+    throw located(thrown, source, key)
+  }
+}
+
+function copyArray(source: readonly unknown[], freeze: boolean, depthLeft: number): Container {
+  let at: number | undefined
+  try {
+    const prototype: unknown = Object.getPrototypeOf(source)
+    if (prototype !== Array.prototype && !isIntrinsic(prototype, 'Array')) {
+      throw new Rejection(instanceReason(prototype))
+    }
+    // Elements and `length`, nothing else. Holes that make up for decorations in this count are caught as `undefined` below.
+    if (Object.getOwnPropertyNames(source).length !== source.length + 1) throw new Rejection(arrayShapeReason(source))
+    if (Object.getOwnPropertySymbols(source).length !== 0) throw new Rejection('an array with symbol keys is not JSON')
+    // Note: slice and overwrite keeps the element kind of the source, which is several times faster than pushing.
+    const copy: unknown[] = Array.prototype.slice.call(source)
+    for (let index = 0; index < copy.length; index++) {
+      at = index
+      const item = copy[index]
+      if (typeof item === 'object' && item !== null) copy[index] = copyContainer(item, freeze, depthLeft)
+      else if (typeof item !== 'string' && typeof item !== 'boolean') assertScalar(item)
+    }
+    return freeze ? Object.freeze(copy) : copy
+  } catch (thrown) {
+    throw located(thrown, source, at)
+  }
+}
+
+function assertScalar(value: unknown): void {
+  if (typeof value === 'number' && Number.isFinite(value) && (value !== 0 || !Object.is(value, -0))) return
+  const reason = scalarProblem(value)
+  if (reason !== undefined) throw new Rejection(reason)
+}
+
+function scalarProblem(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'number':
+      if (Number.isFinite(value)) return Object.is(value, -0) ? '-0 is not JSON' : undefined
+      return `${value} is not JSON`
+    case 'undefined':
+    case 'function':
+    case 'symbol':
+    case 'bigint':
+      return `${typeof value} is not JSON`
+    default:
+      return undefined
+  }
+}
+
+/** Values of another realm (a worker, a vm context) have that realm's `Object.prototype`; impostors lack its native constructor. */
+function isIntrinsic(prototype: unknown, name: 'Object' | 'Array'): boolean {
+  if (typeof prototype !== 'object' || prototype === null) return false
+  const constructor: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
+  return (
+    typeof constructor === 'function' &&
+    constructor.name === name &&
+    constructor.prototype === prototype &&
+    Function.prototype.toString.call(constructor) === `function ${name}() { [native code] }`
+  )
+}
+
+function instanceReason(prototype: unknown): string {
+  const constructor: unknown =
+    typeof prototype === 'object' && prototype !== null
+      ? Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
+      : undefined
+  const name = typeof constructor === 'function' ? constructor.name : ''
+  return name === '' ? 'an object with a prototype of its own is not JSON' : `an instance of ${name} is not JSON`
+}
+
+function hiddenKeyReason(source: object): string {
+  return Object.getOwnPropertySymbols(source).length > 0
+    ? 'an object with symbol keys is not JSON'
+    : 'an object with non-enumerable keys is not JSON'
+}
+
+function arrayShapeReason(source: readonly unknown[]): string {
+  return Object.getOwnPropertyNames(source).length > source.length + 1
+    ? 'an array with extra properties is not JSON'
+    : 'a sparse array is not JSON'
+}
+
+/** What is wrong and, filled in while the stack unwinds, where. Not an Error: its stack would be paid for and never read. */
+class Rejection {
+  readonly reason: string
+  /** The depth cap was hit, so a cycle is likely. */
+  readonly tooDeep: boolean
+  /** Innermost first, in step with `containers`. */
+  readonly segments: (string | number)[] = []
+  readonly containers: object[] = []
+
+  constructor(reason: string, tooDeep = false) {
+    this.reason = reason
+    this.tooDeep = tooDeep
+  }
+}
+
+function located(thrown: unknown, container: object, segment: string | number | undefined): Rejection {
+  const rejection = thrown instanceof Rejection ? thrown : new Rejection(`reading it threw: ${errorMessage(thrown)}`)
+  if (segment === undefined) return rejection
+  rejection.segments.push(segment)
+  rejection.containers.push(container)
+  return rejection
+}
+
+function toJsonValueError(thrown: unknown): JsonValueError {
+  if (!(thrown instanceof Rejection)) return new JsonValueError('', `reading it threw: ${errorMessage(thrown)}`)
+  const segments = thrown.segments.toReversed()
+  if (!thrown.tooDeep) return new JsonValueError(jsonPath(segments), thrown.reason)
+  const seen = new Set<object>()
+  const outermostFirst = thrown.containers.toReversed()
+  const repeat = outermostFirst.findIndex((container) => seen.size === seen.add(container).size)
+  if (repeat !== -1) return new JsonValueError(jsonPath(segments.slice(0, repeat)), 'a cycle is not JSON')
+  return new JsonValueError(jsonPath(segments.slice(0, 8)), `nested deeper than ${segments.length} levels`)
+}
+
+/** `rows[3].when` for `['rows', 3, 'when']`. */
+export function jsonPath(segments: readonly (string | number)[]): string {
+  let path = ''
+  for (const segment of segments) {
+    if (typeof segment === 'number') path += `[${segment}]`
+    else path += path === '' ? segment : `.${segment}`
+  }
+  return path
+}

@@ -1,0 +1,161 @@
+// Makes results: canonical successes from what a body returned, failures from anything thrown. Pure but for the tool's own callbacks.
+import { errorCode, errorMessage, HarnessError } from '@deepseek-ai/cordis'
+import { JsonValueError, ToolArgsError, ToolOutputError } from './errors.ts'
+import { snapshotJson } from './json.ts'
+import type { ContentBlock, Json } from './presentation.ts'
+import { validatorFor } from './schema/validate.ts'
+import type { Call } from './execution.ts'
+import type {
+  ContextMessage,
+  ToolDefinition,
+  ToolFailure,
+  ToolFailureCause,
+  ToolFailureInfo,
+  ToolSuccess,
+} from './types.ts'
+
+const MAX_CAUSES = 8
+
+/** Checks a body's value against the tool's own declaration and renders it. Throws `ToolOutputError`. */
+export function success(call: Call, definition: ToolDefinition, returned: unknown): ToolSuccess {
+  const value = canonicalValue(definition, returned)
+  const content = rendered(definition, call.arguments, value)
+  const meta = call.parent === undefined ? projectedMeta(definition, call.arguments, value) : undefined
+  return Object.freeze(meta === undefined ? { isError: false, value, content } : { isError: false, value, content, meta })
+}
+
+function canonicalValue(definition: ToolDefinition, returned: unknown): Json {
+  let value: Json
+  try {
+    value = snapshotJson(returned)
+  } catch (error) {
+    const reason = error instanceof JsonValueError ? 'value is not lossless JSON' : 'value snapshot failed'
+    throw new ToolOutputError(definition.name, [`${reason}: ${errorMessage(error)}`], { cause: error })
+  }
+  const validator = validatorFor(definition.output.schema)
+  if (!validator.check(value)) throw new ToolOutputError(definition.name, validator.violations(value, 'value'))
+  return value
+}
+
+function rendered(definition: ToolDefinition, args: Json, value: Json): readonly ContentBlock[] {
+  let blocks: Json
+  try {
+    blocks = snapshotJson(definition.output.render(args as never, value as never))
+  } catch (error) {
+    throw new ToolOutputError(definition.name, [`output.render failed: ${errorMessage(error)}`], { cause: error })
+  }
+  const wrong = contentViolation(blocks)
+  if (wrong !== undefined) throw new ToolOutputError(definition.name, [`output.render returned ${wrong}`])
+  return blocks as unknown as readonly ContentBlock[]
+}
+
+function projectedMeta(definition: ToolDefinition, args: Json, value: Json): Json | undefined {
+  if (definition.output.presentationMeta === undefined) return undefined
+  let meta: unknown
+  try {
+    meta = definition.output.presentationMeta(args as never, value as never)
+  } catch (error) {
+    throw new ToolOutputError(definition.name, [`output.presentationMeta failed: ${errorMessage(error)}`], { cause: error })
+  }
+  if (meta === undefined) return undefined
+  try {
+    return snapshotJson(meta)
+  } catch (error) {
+    const violation = `output.presentationMeta returned non-lossless JSON: ${errorMessage(error)}`
+    throw new ToolOutputError(definition.name, [violation], { cause: error })
+  }
+}
+
+/** What is wrong with a list of content blocks, or undefined. */
+export function contentViolation(blocks: unknown): string | undefined {
+  if (!Array.isArray(blocks)) return `${kindOf(blocks)} instead of an array of content blocks`
+  for (const [index, block] of blocks.entries()) {
+    const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown }
+    if (type !== 'text') return `a block of unknown type ${JSON.stringify(type) ?? kindOf(type)} at [${index}]`
+    if (typeof text !== 'string') return `a text block without text at [${index}]`
+  }
+  return undefined
+}
+
+export interface FailureOptions {
+  cause?: unknown
+  name?: string
+  violations?: readonly string[]
+  content?: readonly ContentBlock[]
+}
+
+/** A failure with a code of the pipeline's own. */
+export function failure(code: string, message: string, options: FailureOptions = {}): ToolFailure {
+  const error: ToolFailureInfo = Object.freeze({
+    message,
+    code,
+    name: options.name ?? 'HarnessError',
+    ...(options.violations === undefined ? {} : { violations: Object.freeze([...options.violations]) }),
+    ...(options.cause === undefined ? {} : { cause: causeOf(options.cause, 1) }),
+  })
+  return Object.freeze({ isError: true, error, content: options.content ?? textContent(`Error: ${message}`) })
+}
+
+/** A failure from whatever was thrown. Only a `HarnessError` keeps its code; anything else gets `fallbackCode` and is kept as the cause. */
+export function thrownFailure(thrown: unknown, fallbackCode: string): ToolFailure {
+  const message = errorMessage(thrown)
+  if (!(thrown instanceof HarnessError)) return failure(fallbackCode, message, { name: nameOf(thrown), cause: thrown })
+  const violations =
+    thrown instanceof ToolArgsError || thrown instanceof ToolOutputError ? { violations: thrown.violations } : {}
+  const cause = thrown.cause === undefined ? {} : { cause: thrown.cause }
+  return failure(thrown.code, message, { name: nameOf(thrown), ...violations, ...cause })
+}
+
+export function textContent(text: string): readonly ContentBlock[] {
+  return Object.freeze([Object.freeze({ type: 'text' as const, text })])
+}
+
+/** Puts policy's context messages on a result. */
+export function withContexts<T extends ToolSuccess | ToolFailure>(
+  result: T,
+  contexts: readonly ContextMessage[] | undefined,
+): T {
+  if (contexts === undefined || contexts.length === 0) return result
+  const additionalContexts = snapshotJson(contexts) as unknown as readonly ContextMessage[]
+  return Object.freeze({ ...result, additionalContexts })
+}
+
+function causeOf(thrown: unknown, depth: number): ToolFailureCause {
+  const code = errorCode(thrown) ?? foreignCode(thrown)
+  const inner = depth < MAX_CAUSES ? nestedCause(thrown) : undefined
+  return Object.freeze({
+    name: nameOf(thrown),
+    message: errorMessage(thrown),
+    ...(code === undefined ? {} : { code }),
+    ...(inner === undefined ? {} : { cause: causeOf(inner, depth + 1) }),
+  })
+}
+
+function nestedCause(thrown: unknown): unknown {
+  try {
+    return thrown instanceof Error ? thrown.cause : undefined
+  } catch {
+    return undefined // a hostile getter
+  }
+}
+
+function foreignCode(thrown: unknown): string | undefined {
+  try {
+    const code = (thrown as { code?: unknown } | undefined)?.code
+    return typeof code === 'string' ? code : undefined
+  } catch {
+    return undefined // a hostile getter
+  }
+}
+
+function nameOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error && typeof thrown.name === 'string' ? thrown.name : kindOf(thrown)
+  } catch {
+    return 'unknown' // a hostile getter
+  }
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
+}

@@ -1,0 +1,248 @@
+// The stages of one call, in order: create, pre-execute, ask, guards, around, body, post-execute, result.
+// Stages without listeners cost nothing, and nothing here reads a property of a cordis context.
+import { dispatchChain, emitContained, errorMessage, type ListenerTable } from '@deepseek-ai/cordis'
+import { JsonValueError } from './errors.ts'
+import { Call, WrapperView, type BodyRun } from './execution.ts'
+import { snapshotJson } from './json.ts'
+import type { ToolLayers } from './layers.ts'
+import { failure, success, textContent, thrownFailure, withContexts } from './outcome.ts'
+import { isResultShape, postDecision, preDecision } from './policy.ts'
+import type { ContentBlock } from './presentation.ts'
+import type {
+  PostDecision,
+  PreDecision,
+  ToolDefinition,
+  ToolExecutionInput,
+  ToolExecutionResult,
+  ToolFailure,
+} from './types.ts'
+
+export interface PipelineHost {
+  readonly layers: ToolLayers
+  readonly listeners: ListenerTable
+  /** Where contained failures of observers go. */
+  readonly reportListenerError: (event: string, error: unknown) => void
+}
+
+export class Pipeline {
+  private readonly host: PipelineHost
+
+  constructor(host: PipelineHost) {
+    this.host = host
+  }
+
+  async execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
+    const created = this.create(input)
+    const call = created.call
+    let result = created.refused
+    if (result === undefined) {
+      const decided = await this.decide(call)
+      if (decided === undefined) result = await this.around(call)
+      else if (decided.final) result = decided.result
+      else result = decided.result
+      if (decided?.final !== true) result = await this.post(call, result)
+    }
+    call.settled = true
+    const observers = this.host.listeners['tools/result']
+    if (observers !== undefined) {
+      emitContained(observers, call.agent, [call.view, result], (error) =>
+        this.host.reportListenerError('tools/result', error),
+      )
+    }
+    return result
+  }
+
+  /** Reads each field of the input once and freezes the arguments before any policy sees them. */
+  private create(input: ToolExecutionInput): { call: Call; refused?: ToolFailure } {
+    const { callId, name, signal, agent, parent, onReport } = input
+    if (!(signal instanceof AbortSignal)) {
+      throw new TypeError(`ctx.tools.execute() needs the caller's AbortSignal as \`signal\` (got ${typeof signal})`)
+    }
+    const report = onReport === undefined ? undefined : this.contained(onReport)
+    try {
+      const call = new Call({ callId, name, arguments: snapshotJson(input.arguments), agent, parent }, signal, report)
+      return signal.aborted ? { call, refused: abortedBeforeDispatch() } : { call }
+    } catch (error) {
+      const call = new Call({ callId, name, arguments: null, agent, parent }, signal, report)
+      const message = `tool execution arguments must be losslessly JSON-serializable: ${errorMessage(error)}`
+      const path = error instanceof JsonValueError ? { violations: [error.message] } : {}
+      return { call, refused: failure('INVALID_ARGS', message, { name: 'ToolArgsError', cause: error, ...path }) }
+    }
+  }
+
+  /** Everything that may refuse before dispatch. A `final` refusal skips post-execute policy. */
+  private async decide(call: Call): Promise<{ result: ToolFailure; final: boolean } | undefined> {
+    const listeners = this.host.listeners['tools/pre-execute']
+    if (listeners !== undefined) {
+      let decision: PreDecision
+      try {
+        const inner = (): PreDecision => ({ kind: 'allow' })
+        decision = preDecision(await dispatchChain(listeners, call.agent, [call.view], inner))
+      } catch (error) {
+        return { result: thrownFailure(error, 'POLICY_FAILED'), final: true }
+      }
+      if (decision.kind === 'deny') return { result: failure('DENIED', decision.reason), final: false }
+      if (decision.kind === 'ask') return { result: approvalUnavailable(call, decision.reason), final: false }
+    }
+    if (this.host.layers.hasGuards()) {
+      const refused = this.guard(call)
+      if (refused !== undefined) return refused
+    }
+    return call.callerSignal.aborted ? { result: abortedBeforeDispatch(), final: false } : undefined
+  }
+
+  private guard(call: Call): { result: ToolFailure; final: boolean } | undefined {
+    for (const guard of this.host.layers.guards(call.agent)) {
+      let answer: unknown
+      try {
+        answer = guard(call.view)
+      } catch (error) {
+        return { result: thrownFailure(error, 'POLICY_FAILED'), final: true }
+      }
+      if (answer === undefined) continue
+      if (typeof answer === 'string') return { result: failure('GUARD_DENIED', answer), final: false }
+      const message = `a guard must return undefined or a reason (got ${typeof answer}); guards are synchronous`
+      return { result: failure('POLICY_FAILED', message), final: true }
+    }
+    return undefined
+  }
+
+  private async around(call: Call): Promise<ToolExecutionResult> {
+    const listeners = this.host.listeners['tools/execute']
+    if (listeners === undefined) return this.dispatch(call)
+    const ours = new Set<unknown>()
+    const inner = async (): Promise<ToolExecutionResult> => {
+      const result = await this.dispatch(call)
+      ours.add(result)
+      return result
+    }
+    try {
+      const view = new WrapperView(call)
+      const returned: unknown = await dispatchChain<unknown>(listeners, call.agent, [view], inner, { repeatable: true })
+      const result = ours.has(returned) ? (returned as ToolExecutionResult) : this.adopt(call, returned)
+      return result.isError || !call.callerSignal.aborted ? result : aborted(call)
+    } catch (error) {
+      return thrownFailure(error, 'POLICY_FAILED')
+    }
+  }
+
+  /** A result that a wrapper made itself: its value goes through the tool's declaration like any other. */
+  private adopt(call: Call, returned: unknown): ToolExecutionResult {
+    if (!isResultShape(returned)) {
+      const message = 'a tools/execute listener must return the result of next() or a result of its own'
+      return failure('POLICY_FAILED', `${message} (got ${returned === null ? 'null' : typeof returned})`)
+    }
+    if (returned.isError) {
+      const { message, code, name } = returned.error
+      return failure(code ?? 'TOOL_FAILED', message, name === undefined ? {} : { name })
+    }
+    const definition = this.host.layers.resolve(call.name, call.agent)
+    return definition === undefined ? this.unknown(call) : this.canonical(call, definition, returned.value)
+  }
+
+  /** Runs the body once. Never rejects: a wrapper sees the same normalised outcome that a caller would. */
+  private async dispatch(call: Call): Promise<ToolExecutionResult> {
+    if (call.callerSignal.aborted || call.wrapperSignal.aborted) return aborted(call)
+    const definition = this.host.layers.resolve(call.name, call.agent)
+    if (definition === undefined) return this.unknown(call)
+    call.dispatched = true
+    const body = call.startBody(definition.timeoutMs)
+    let returned: unknown
+    try {
+      returned = await definition.execute(call.arguments as never, call.view)
+    } catch (error) {
+      return bodyFailure(body, definition, error)
+    } finally {
+      call.endBody()
+    }
+    if (body.cancelled) return aborted(call)
+    if (body.timedOut) return timedOut(definition)
+    return this.canonical(call, definition, returned)
+  }
+
+  private canonical(call: Call, definition: ToolDefinition, returned: unknown): ToolExecutionResult {
+    try {
+      return success(call, definition, returned)
+    } catch (error) {
+      return thrownFailure(error, 'INVALID_TOOL_OUTPUT')
+    }
+  }
+
+  private unknown(call: Call): ToolFailure {
+    return failure('UNKNOWN_TOOL', `unknown tool "${call.name}"`, { name: 'ToolNotFoundError' })
+  }
+
+  private async post(call: Call, result: ToolExecutionResult): Promise<ToolExecutionResult> {
+    const listeners = this.host.listeners['tools/post-execute']
+    if (listeners === undefined) return result
+    let decision: PostDecision
+    try {
+      const inner = (): PostDecision => ({ kind: 'accept' })
+      decision = postDecision(await dispatchChain(listeners, call.agent, [call.view, result], inner))
+      const final = decision.kind === 'block' ? blocked(decision) : this.accepted(call, result, decision)
+      return final.isError || !call.callerSignal.aborted ? final : aborted(call)
+    } catch (error) {
+      return thrownFailure(error, 'POLICY_FAILED')
+    }
+  }
+
+  private accepted(call: Call, result: ToolExecutionResult, decision: PostDecision & { kind: 'accept' }): ToolExecutionResult {
+    let final = result
+    if (decision.value !== undefined) {
+      if (result.isError) throw new TypeError('a post-execute listener cannot give a failed call a value')
+      const definition = this.host.layers.resolve(call.name, call.agent)
+      final = definition === undefined ? this.unknown(call) : this.canonical(call, definition, decision.value)
+    } else if (decision.content !== undefined) {
+      const content = snapshotJson(decision.content) as unknown as readonly ContentBlock[]
+      final = Object.freeze({ ...result, content })
+    }
+    return withContexts(final, decision.additionalContexts)
+  }
+
+  private contained(onReport: NonNullable<ToolExecutionInput['onReport']>): NonNullable<ToolExecutionInput['onReport']> {
+    return (progress) => {
+      try {
+        onReport(progress)
+      } catch (error) {
+        this.host.reportListenerError('onReport', error)
+      }
+    }
+  }
+}
+
+/** A body's own failure keeps its identity, unless what it threw is just our own signal coming back. */
+function bodyFailure(body: BodyRun, definition: ToolDefinition, thrown: unknown): ToolFailure {
+  if (body.timedOut && !body.cancelled) return timedOut(definition)
+  if (body.cancelled && isAbort(thrown)) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
+  return thrownFailure(thrown, 'TOOL_FAILED')
+}
+
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof Error && (thrown.name === 'AbortError' || thrown.name === 'TimeoutError')
+}
+
+function timedOut(definition: ToolDefinition): ToolFailure {
+  return failure('TOOL_TIMEOUT', `tool call timed out after ${definition.timeoutMs}ms`, { name: 'ToolTimeoutError' })
+}
+
+function aborted(call: Call): ToolFailure {
+  return call.dispatched ? failure('ABORTED', 'tool call aborted', { name: 'AbortError' }) : abortedBeforeDispatch()
+}
+
+function abortedBeforeDispatch(): ToolFailure {
+  return failure('ABORTED_BEFORE_DISPATCH', 'tool call aborted before dispatch', { name: 'AbortError' })
+}
+
+function approvalUnavailable(call: Call, reason: string | undefined): ToolFailure {
+  const why = reason === undefined ? '' : ` (${reason})`
+  const message = `tool "${call.name}" requires approval, but no approval channel is available${why}`
+  return failure('APPROVAL_UNAVAILABLE', message)
+}
+
+function blocked(decision: PostDecision & { kind: 'block' }): ToolFailure {
+  const content = snapshotJson(decision.feedback) as unknown as readonly ContentBlock[]
+  const text = content.map((block) => block.text).join('\n')
+  const message = text === '' ? 'tool result blocked by post-execute policy' : text
+  const shown = content.length === 0 ? textContent(message) : content
+  return withContexts(failure('BLOCKED', message, { content: shown }), decision.additionalContexts)
+}
