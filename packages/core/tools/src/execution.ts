@@ -25,7 +25,13 @@ export class Call {
   private body: BodyRun | undefined
 
   constructor(
-    identity: { callId: string; name: string; arguments: Json; agent: CallingAgent; parent: ExecutionToken | undefined },
+    identity: {
+      callId: string
+      name: string
+      arguments: Json
+      agent: CallingAgent
+      parent: ExecutionToken | undefined
+    },
     signal: AbortSignal,
     onReport: ((progress: ToolProgress) => void) | undefined,
   ) {

@@ -8,6 +8,7 @@ import type { Call } from './execution.ts'
 import type {
   ContextMessage,
   ToolDefinition,
+  ToolExecutionResult,
   ToolFailure,
   ToolFailureCause,
   ToolFailureInfo,
@@ -21,7 +22,9 @@ export function success(call: Call, definition: ToolDefinition, returned: unknow
   const value = canonicalValue(definition, returned)
   const content = rendered(definition, call.arguments, value)
   const meta = call.parent === undefined ? projectedMeta(definition, call.arguments, value) : undefined
-  return Object.freeze(meta === undefined ? { isError: false, value, content } : { isError: false, value, content, meta })
+  return Object.freeze(
+    meta === undefined ? { isError: false, value, content } : { isError: false, value, content, meta },
+  )
 }
 
 function canonicalValue(definition: ToolDefinition, returned: unknown): Json {
@@ -55,7 +58,9 @@ function projectedMeta(definition: ToolDefinition, args: Json, value: Json): Jso
   try {
     meta = definition.output.presentationMeta(args as never, value as never)
   } catch (error) {
-    throw new ToolOutputError(definition.name, [`output.presentationMeta failed: ${errorMessage(error)}`], { cause: error })
+    throw new ToolOutputError(definition.name, [`output.presentationMeta failed: ${errorMessage(error)}`], {
+      cause: error,
+    })
   }
   if (meta === undefined) return undefined
   try {
@@ -111,10 +116,10 @@ export function textContent(text: string): readonly ContentBlock[] {
 }
 
 /** Puts policy's context messages on a result. */
-export function withContexts<T extends ToolSuccess | ToolFailure>(
-  result: T,
+export function withContexts(
+  result: ToolExecutionResult,
   contexts: readonly ContextMessage[] | undefined,
-): T {
+): ToolExecutionResult {
   if (contexts === undefined || contexts.length === 0) return result
   const additionalContexts = snapshotJson(contexts) as unknown as readonly ContextMessage[]
   return Object.freeze({ ...result, additionalContexts })

@@ -32,16 +32,8 @@ export class Pipeline {
   }
 
   async execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
-    const created = this.create(input)
-    const call = created.call
-    let result = created.refused
-    if (result === undefined) {
-      const decided = await this.decide(call)
-      if (decided === undefined) result = await this.around(call)
-      else if (decided.final) result = decided.result
-      else result = decided.result
-      if (decided?.final !== true) result = await this.post(call, result)
-    }
+    const { call, refused } = this.create(input)
+    const result = refused ?? (await this.run(call))
     call.settled = true
     const observers = this.host.listeners['tools/result']
     if (observers !== undefined) {
@@ -50,6 +42,12 @@ export class Pipeline {
       )
     }
     return result
+  }
+
+  private async run(call: Call): Promise<ToolExecutionResult> {
+    const refused = await this.decide(call)
+    if (refused?.final === true) return refused.result
+    return this.post(call, refused === undefined ? await this.around(call) : refused.result)
   }
 
   /** Reads each field of the input once and freezes the arguments before any policy sees them. */
@@ -186,7 +184,11 @@ export class Pipeline {
     }
   }
 
-  private accepted(call: Call, result: ToolExecutionResult, decision: PostDecision & { kind: 'accept' }): ToolExecutionResult {
+  private accepted(
+    call: Call,
+    result: ToolExecutionResult,
+    decision: PostDecision & { kind: 'accept' },
+  ): ToolExecutionResult {
     let final = result
     if (decision.value !== undefined) {
       if (result.isError) throw new TypeError('a post-execute listener cannot give a failed call a value')
@@ -199,7 +201,9 @@ export class Pipeline {
     return withContexts(final, decision.additionalContexts)
   }
 
-  private contained(onReport: NonNullable<ToolExecutionInput['onReport']>): NonNullable<ToolExecutionInput['onReport']> {
+  private contained(
+    onReport: NonNullable<ToolExecutionInput['onReport']>,
+  ): NonNullable<ToolExecutionInput['onReport']> {
     return (progress) => {
       try {
         onReport(progress)
@@ -239,7 +243,7 @@ function approvalUnavailable(call: Call, reason: string | undefined): ToolFailur
   return failure('APPROVAL_UNAVAILABLE', message)
 }
 
-function blocked(decision: PostDecision & { kind: 'block' }): ToolFailure {
+function blocked(decision: PostDecision & { kind: 'block' }): ToolExecutionResult {
   const content = snapshotJson(decision.feedback) as unknown as readonly ContentBlock[]
   const text = content.map((block) => block.text).join('\n')
   const message = text === '' ? 'tool result blocked by post-execute policy' : text

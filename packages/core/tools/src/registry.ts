@@ -281,7 +281,8 @@ function cloneJson(value: Json): unknown {
   if (Array.isArray(value)) return value.map(cloneJson)
   const copy: Record<string, unknown> = {}
   for (const [key, each] of Object.entries(value)) {
-    if (key === '__proto__') Object.defineProperty(copy, key, { value: cloneJson(each), enumerable: true, writable: true, configurable: true })
+    if (key === '__proto__')
+      Object.defineProperty(copy, key, { value: cloneJson(each), enumerable: true, writable: true, configurable: true })
     else copy[key] = cloneJson(each)
   }
   return copy
