@@ -23,30 +23,41 @@ const knownLossless = new WeakSet<object>()
  * else; a throwing accessor counts as such a place.
  */
 export function snapshotJson(value: unknown, options: SnapshotOptions = {}): Json {
-  const freeze = options.freeze ?? true
+  const outcome = attemptSnapshot(value, options)
+  if (outcome instanceof JsonProblem) throw new JsonValueError(outcome.path, outcome.reason)
+  return outcome
+}
+
+/** `snapshotJson` that returns what is wrong instead of throwing it. */
+export function attemptSnapshot(value: unknown, options: SnapshotOptions = {}): Json | JsonProblem {
   if (typeof value !== 'object' || value === null) {
     const reason = scalarProblem(value)
-    if (reason !== undefined) throw new JsonValueError('', reason)
-    return value as Json
+    return reason === undefined ? (value as Json) : new JsonProblem('', reason)
   }
+  const freeze = options.freeze ?? true
   try {
     const copy = copyContainer(value, freeze, options.maxDepth ?? DEFAULT_MAX_DEPTH)
     if (freeze) knownLossless.add(copy)
     return copy as Json
   } catch (thrown) {
-    throw toJsonValueError(thrown)
+    return toProblem(thrown)
+  }
+}
+
+/** Where a value stops being lossless JSON, and why. */
+export class JsonProblem {
+  readonly path: string
+  readonly reason: string
+
+  constructor(path: string, reason: string) {
+    this.path = path
+    this.reason = reason
   }
 }
 
 /** True when `snapshotJson` accepts the value. */
 export function isLosslessJson(value: unknown): value is Json {
-  if (isKnownLossless(value)) return true
-  try {
-    snapshotJson(value, { freeze: false })
-    return true
-  } catch {
-    return false // the reason is what snapshotJson is for
-  }
+  return isKnownLossless(value) || !(attemptSnapshot(value, { freeze: false }) instanceof JsonProblem)
 }
 
 /** True for a scalar, and for a root that `snapshotJson` made and froze: such a value needs no second look. */
@@ -190,15 +201,15 @@ function located(thrown: unknown, container: object, segment: string | number | 
   return rejection
 }
 
-function toJsonValueError(thrown: unknown): JsonValueError {
-  if (!(thrown instanceof Rejection)) return new JsonValueError('', `reading it threw: ${errorMessage(thrown)}`)
+function toProblem(thrown: unknown): JsonProblem {
+  if (!(thrown instanceof Rejection)) return new JsonProblem('', `reading it threw: ${errorMessage(thrown)}`)
   const segments = thrown.segments.toReversed()
-  if (!thrown.tooDeep) return new JsonValueError(jsonPath(segments), thrown.reason)
+  if (!thrown.tooDeep) return new JsonProblem(jsonPath(segments), thrown.reason)
   const seen = new Set<object>()
   const outermostFirst = thrown.containers.toReversed()
   const repeat = outermostFirst.findIndex((container) => seen.size === seen.add(container).size)
-  if (repeat !== -1) return new JsonValueError(jsonPath(segments.slice(0, repeat)), 'a cycle is not JSON')
-  return new JsonValueError(jsonPath(segments.slice(0, 8)), `nested deeper than ${segments.length} levels`)
+  if (repeat !== -1) return new JsonProblem(jsonPath(segments.slice(0, repeat)), 'a cycle is not JSON')
+  return new JsonProblem(jsonPath(segments.slice(0, 8)), `nested deeper than ${segments.length} levels`)
 }
 
 /** `rows[3].when` for `['rows', 3, 'when']`. */

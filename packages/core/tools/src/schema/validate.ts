@@ -1,0 +1,242 @@
+// Validation of values against a JSON Schema of the supported subset. A schema becomes closures once, on first use; the same
+// closures answer yes or no (without a report) and say what is wrong (with one), so the two can never disagree.
+import { errorMessage } from '@deepseek-ai/cordis'
+import { attemptSnapshot, isKnownLossless, JsonProblem } from '../json.ts'
+import { count, describeValue } from './describe.ts'
+import { closestKey } from './hints.ts'
+import { compileOneOf } from './one-of.ts'
+import { Report } from './report.ts'
+import type { JsonSchema } from './types.ts'
+import { isRecord, own, type Fields, type Visit } from './visit.ts'
+
+export { unknownArgumentHints } from './hints.ts'
+
+/** Both methods are total: they accept anything, hostile accessors and proxies included, and never throw. */
+export interface Validator {
+  /** True when the value is lossless JSON and matches. */
+  check(value: unknown): boolean
+  /** What is wrong, one line each: empty exactly when `check` is true. `path` names the root; default `value`, '' prints as `arguments`. */
+  violations(value: unknown, path?: string): string[]
+}
+
+const validators = new WeakMap<JsonSchema, Validator>()
+
+/** The validator of a supported schema, one per schema object. Costs nothing until it is first asked. */
+export function validatorFor(schema: JsonSchema): Validator {
+  let validator = validators.get(schema)
+  if (validator === undefined) {
+    validator = new LazyValidator(schema)
+    validators.set(schema, validator)
+  }
+  return validator
+}
+
+class LazyValidator implements Validator {
+  private readonly schema: JsonSchema
+  private compiled: Visit | undefined
+
+  constructor(schema: JsonSchema) {
+    this.schema = schema
+  }
+
+  check(value: unknown): boolean {
+    const subject = detached(value)
+    if (subject instanceof JsonProblem) return false
+    try {
+      return this.visit(subject, undefined)
+    } catch {
+      return false // the schema itself is unusable; `violations` says so
+    }
+  }
+
+  violations(value: unknown, path = 'value'): string[] {
+    const report = new Report(path)
+    const subject = detached(value)
+    const problem = subject instanceof JsonProblem ? subject : undefined
+    try {
+      // A value that is not JSON is looked at as it is, since a missing key says more than a function somewhere else.
+      this.visit(problem === undefined ? subject : value, report)
+    } catch (thrown) {
+      if (problem === undefined) report.add(`cannot be validated: ${errorMessage(thrown)}`)
+    }
+    if (problem !== undefined && report.isEmpty) {
+      const place = problem.path === '' ? report : report.at(problem.path)
+      place.add(`must be a lossless JSON value (${problem.reason})`)
+    }
+    return report.lines()
+  }
+
+  private visit(value: unknown, report: Report | undefined): boolean {
+    this.compiled ??= compile(this.schema)
+    return this.compiled(value, report)
+  }
+}
+
+/** Plain data that cannot change or throw while it is looked at. */
+function detached(value: unknown): unknown {
+  return isKnownLossless(value) ? value : attemptSnapshot(value, { freeze: false })
+}
+
+function compile(schema: JsonSchema): Visit {
+  if (schema.oneOf !== undefined) return compileOneOf(schema.oneOf, compile)
+  switch (schema.type) {
+    case 'object':
+      return compileObject(schema)
+    case 'array':
+      return compileArray(schema)
+    case 'string':
+      return compileString(schema)
+    case 'number':
+    case 'integer':
+      return compileNumber(schema)
+    case 'boolean':
+      return withLiterals(schema, 'a boolean', (value) => typeof value === 'boolean')
+    case 'null':
+      return withLiterals(schema, 'null', (value) => value === null)
+    case undefined:
+      return () => true
+    default:
+      return schema.type satisfies never
+  }
+}
+
+interface Field {
+  readonly key: string
+  readonly required: boolean
+  readonly visit: Visit
+}
+
+function compileObject(schema: JsonSchema): Visit {
+  const { properties = {}, required = [] } = schema
+  const closed = schema.additionalProperties === false
+  const fields = Object.keys(properties).map((key): Field => {
+    return { key, required: required.includes(key), visit: compile(properties[key] as JsonSchema) }
+  })
+  return (value, report) => {
+    if (!isRecord(value)) return report?.mismatch('an object', value) ?? false
+    if (report !== undefined) reportMissing(fields, value, report)
+    let present = 0
+    let valid = true
+    for (let index = 0; index < fields.length; index++) {
+      const field = fields[index] as Field
+      const item = own(value, field.key)
+      if (item === undefined) {
+        if (field.required) valid = false
+      } else {
+        present++
+        if (!field.visit(item, report?.at(field.key))) valid = false
+      }
+      if (!valid && report === undefined) return false
+    }
+    if (!closed || Object.keys(value).length === present) return valid
+    if (report !== undefined) reportUndeclared(properties, value, report)
+    return false
+  }
+}
+
+function reportMissing(fields: readonly Field[], value: Fields, report: Report): void {
+  for (const { key, required } of fields) if (required && own(value, key) === undefined) report.missing(key)
+}
+
+function reportUndeclared(properties: Readonly<Record<string, JsonSchema>>, value: Fields, report: Report): void {
+  const free = Object.keys(properties).filter((key) => !Object.hasOwn(value, key))
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(properties, key)) continue
+    const meant = closestKey(key, free)
+    const hint = meant === undefined ? '' : `; did you mean "${meant}"?`
+    report.at(key).add(`is not a declared property (additionalProperties: false)${hint}`)
+  }
+}
+
+function compileArray(schema: JsonSchema): Visit {
+  const visit = schema.items === undefined ? undefined : compile(schema.items)
+  const { minItems = 0, maxItems = Infinity } = schema
+  return (value, report) => {
+    if (!Array.isArray(value)) return report?.mismatch('an array', value) ?? false
+    const length = value.length
+    let valid = length >= minItems && length <= maxItems
+    if (!valid) {
+      if (report === undefined) return false
+      reportSize(minItems, maxItems, length, 'item', report)
+    }
+    if (visit === undefined) return valid
+    for (let index = 0; index < length; index++) {
+      if (visit(value[index], report?.at(index))) continue
+      if (report === undefined) return false
+      valid = false
+    }
+    return valid
+  }
+}
+
+function compileString(schema: JsonSchema): Visit {
+  const { minLength = 0, maxLength = Infinity } = schema
+  const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, 'u')
+  const base = withLiterals(schema, 'a string', (value) => typeof value === 'string')
+  if (minLength === 0 && maxLength === Infinity && pattern === undefined) return base
+  return (value, report) => {
+    if (!base(value, report)) return false
+    const text = value as string
+    const fits = hasLengthWithin(text, minLength, maxLength)
+    const matches = pattern === undefined || pattern.test(text)
+    if (report !== undefined) {
+      if (!fits) reportSize(minLength, maxLength, codePoints(text), 'character', report)
+      if (!matches) report.add(`must match the pattern ${pattern.source} (got ${describeValue(text)})`)
+    }
+    return fits && matches
+  }
+}
+
+/** Bounds count code points; UTF-16 units decide most cases without counting. */
+function hasLengthWithin(text: string, min: number, max: number): boolean {
+  if (text.length < min || text.length > max * 2) return false
+  if (text.length >= min * 2 && text.length <= max) return true
+  const length = codePoints(text)
+  return length >= min && length <= max
+}
+
+function codePoints(text: string): number {
+  let length = 0
+  for (const _ of text) length++
+  return length
+}
+
+function reportSize(min: number, max: number, got: number, noun: string, report: Report): void {
+  if (got < min) report.add(`must have at least ${count(min, noun)} (got ${got})`)
+  if (got > max) report.add(`must have at most ${count(max, noun)} (got ${got})`)
+}
+
+function compileNumber(schema: JsonSchema): Visit {
+  const { minimum = -Infinity, maximum = Infinity } = schema
+  const base =
+    schema.type === 'integer'
+      ? withLiterals(schema, 'an integer', (value) => Number.isInteger(value) && !Object.is(value, -0))
+      : withLiterals(schema, 'a number', isFiniteJsonNumber)
+  return (value, report) => {
+    if (!base(value, report)) return false
+    const number = value as number
+    if (number >= minimum && number <= maximum) return true
+    if (number < minimum) report?.add(`must be at least ${minimum} (got ${number})`)
+    if (number > maximum) report?.add(`must be at most ${maximum} (got ${number})`)
+    return false
+  }
+}
+
+function isFiniteJsonNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && !Object.is(value, -0)
+}
+
+function withLiterals(schema: JsonSchema, wanted: string, isType: (value: unknown) => boolean): Visit {
+  const { enum: allowed, const: only } = schema
+  return (value, report) => {
+    if (!isType(value)) {
+      const unfit = wanted === 'a number' && typeof value === 'number'
+      return report?.mismatch(unfit ? 'a finite JSON number' : wanted, value) ?? false
+    }
+    if (only !== undefined && value !== only) return report?.mismatch(JSON.stringify(only), value) ?? false
+    if (allowed !== undefined && !allowed.includes(value as string)) {
+      return report?.mismatch(`one of ${JSON.stringify(allowed)}`, value) ?? false
+    }
+    return true
+  }
+}
