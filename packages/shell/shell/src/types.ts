@@ -2,8 +2,10 @@
 
 export interface ShellRequest {
   command: string
-  /** Absolute, or relative to the provider's default folder. Omitted: that default. */
+  /** The folder that must be used: absolute, or relative to `cwd`. A missing one is an error. Omitted: `cwd`. */
   workdir?: string
+  /** The caller's own folder, absolute. When it is gone, its nearest existing parent stands in. Omitted: the provider's default. */
+  cwd?: string
   /** Milliseconds. Omitted: the provider's default; capped by its maximum. */
   timeoutMs?: number
   /** Added on top of the scrubbed environment; what is named here reaches the child even when it looks like a secret. */
@@ -47,6 +49,7 @@ export interface KillReceipt {
   /** The strongest signal sent; null when nothing was signalled and something was left running. */
   signal: 'SIGTERM' | 'SIGKILL' | null
   ended: number
+  /** Still there. Empty with a null `signal`: something holds the output open that could not be identified. */
   survivors: ShellSurvivor[]
 }
 

@@ -1,0 +1,34 @@
+// The local bash provider of `ctx.shell`: the shared executor core with bash's argv. It confines nothing.
+import { Service, type Context } from '@deepseek-ai/cordis'
+import { Shell, type ShellRequest, type ShellResult, type ShellSpec } from '@deepseek-ai/dsh-shell'
+import { LocalExecutor } from '@deepseek-ai/dsh-shell/executor'
+import { Config, type BashLocalConfig } from './config.ts'
+import { findBash } from './find-bash.ts'
+
+/** Runs `bash -c <command>`: a fresh shell a call, no login, no startup file but `BASH_ENV`. */
+export class BashLocal extends Shell {
+  static override readonly name = 'bash-local'
+  static readonly Config = Config
+
+  readonly sandboxMode = undefined
+  private readonly executor: LocalExecutor
+
+  /** Throws `ShellError` (`SHELL_NOT_FOUND`) when there is no bash. */
+  constructor(ctx: Context, config: BashLocalConfig) {
+    super(ctx)
+    const bash = findBash(config.shellPath, process.env.PATH ?? '')
+    this.executor = new LocalExecutor({ argv: (command) => [bash, '-c', command] }, config)
+  }
+
+  *[Service.init](): Generator<() => Promise<void>, void, void> {
+    yield () => this.executor.dispose()
+  }
+
+  resolve(request: ShellRequest): ShellSpec {
+    return this.executor.resolve(request)
+  }
+
+  run(spec: ShellSpec): Promise<ShellResult> {
+    return this.executor.run(spec)
+  }
+}

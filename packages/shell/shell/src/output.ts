@@ -1,0 +1,97 @@
+// Bounded retention of one output stream: counts every byte, keeps head and tail, cuts between code points.
+// Memory is proportional to the limit, time to the bytes; a line of any length is only bytes here.
+import type { ShellOutput } from './types.ts'
+
+/** Small chunks are merged once there are this many, so that one-byte writes cost neither a list nor a copy each. */
+const MERGE_AT = 64
+
+interface Retained {
+  chunks: Uint8Array[]
+  bytes: number
+}
+
+/** Keeps the first and the last half of `maxBytes` of a stream. */
+export class HeadTail {
+  readonly #headLimit: number
+  readonly #tailLimit: number
+  readonly #head: Retained = { chunks: [], bytes: 0 }
+  readonly #tail: Retained = { chunks: [], bytes: 0 }
+  #total = 0
+
+  /** `maxBytes` is a positive integer. */
+  constructor(maxBytes: number) {
+    this.#headLimit = Math.ceil(maxBytes / 2)
+    this.#tailLimit = maxBytes - this.#headLimit
+  }
+
+  get totalBytes(): number {
+    return this.#total
+  }
+
+  /** Takes a chunk over: the caller must not write into it afterwards. */
+  push(chunk: Uint8Array): void {
+    this.#total += chunk.length
+    const room = this.#headLimit - this.#head.bytes
+    if (room > 0) append(this.#head, chunk.length <= room ? chunk : copy(chunk.subarray(0, room)))
+    if (chunk.length > room) this.#pushTail(room > 0 ? chunk.subarray(room) : chunk)
+  }
+
+  finish(): ShellOutput {
+    const head = join(this.#head)
+    const tail = join(this.#tail).subarray(-this.#tailLimit || this.#tail.bytes)
+    const total = this.#total
+    if (total <= this.#headLimit + this.#tailLimit) {
+      return { text: Buffer.concat([head, tail]).toString('utf8'), truncated: false, totalBytes: total }
+    }
+    const first = head.subarray(0, completeLength(head))
+    const last = tail.subarray(continuationLength(tail))
+    const missing = total - first.length - last.length
+    const headText = first.toString('utf8')
+    const gap = `${headText === '' || headText.endsWith('\n') ? '' : '\n'}[${missing} bytes omitted]\n`
+    return { text: headText + gap + last.toString('utf8'), truncated: true, totalBytes: total }
+  }
+
+  #pushTail(chunk: Uint8Array): void {
+    const tail = this.#tail
+    // A chunk larger than the whole tail is copied down, so that a huge one is not kept alive for its end.
+    append(tail, chunk.length > this.#tailLimit * 2 ? copy(chunk.subarray(-this.#tailLimit || chunk.length)) : chunk)
+    let first = tail.chunks[0]
+    while (first !== undefined && tail.bytes - first.length >= this.#tailLimit) {
+      tail.bytes -= first.length
+      tail.chunks.shift()
+      first = tail.chunks[0]
+    }
+  }
+}
+
+function append(to: Retained, chunk: Uint8Array): void {
+  to.chunks.push(chunk)
+  to.bytes += chunk.length
+  if (to.chunks.length >= MERGE_AT && to.bytes < to.chunks.length * 4096) to.chunks = [join(to)]
+}
+
+function join(retained: Retained): Buffer {
+  return Buffer.concat(retained.chunks, retained.bytes)
+}
+
+function copy(chunk: Uint8Array): Uint8Array {
+  return Uint8Array.prototype.slice.call(chunk)
+}
+
+/** Length of `bytes` without a code point that its end cuts in half. Bytes that are no UTF-8 anyway are left alone. */
+export function completeLength(bytes: Uint8Array): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back]!
+    if ((byte & 0b1100_0000) === 0b1000_0000) continue
+    const needs = byte >= 0b1111_0000 ? 4 : byte >= 0b1110_0000 ? 3 : byte >= 0b1100_0000 ? 2 : 1
+    return needs > back ? bytes.length - back : bytes.length
+  }
+  return bytes.length
+}
+
+/** How many bytes at the start belong to a code point that began before. At most 3: more is no UTF-8. */
+export function continuationLength(bytes: Uint8Array): number {
+  let length = 0
+  while (length < 3 && length < bytes.length && (bytes[length]! & 0b1100_0000) === 0b1000_0000) length++
+  return length
+}

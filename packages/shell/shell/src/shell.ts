@@ -1,0 +1,35 @@
+// The abstract shell service: what every provider promises. Providers live in packages of their own.
+import { Service, type Context } from '@deepseek-ai/cordis'
+import type { ShellRequest, ShellResult, ShellSpec } from './types.ts'
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    shell: Shell
+  }
+}
+
+/** How far a confining provider lets commands reach. */
+export type ShellSandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access'
+
+/**
+ * `ctx.shell`: runs one command in a fresh shell per call.
+ *
+ * - `resolve()` is the only place where defaults and caps are applied, and throws `ShellError` for a request that cannot work.
+ * - `run()` rejects only when the command could not be started (`ShellError`). Non-zero exit, death by a signal, timeout and
+ *   abort resolve, each as a fact of its own. A signal that fired beforehand resolves as aborted and starts nothing.
+ * - `run()` settles when the shell has ended and its output is drained within `drainMs`, or once a kill has been verified.
+ *   What outlives the call is named in `kill.survivors` and stays the provider's to end.
+ * - Disposing the provider aborts what runs, ends what was left running, and waits until both are verified.
+ */
+export abstract class Shell extends Service {
+  /** Capability fact: the mode that commands are confined to by default; undefined means that nothing is confined. */
+  abstract readonly sandboxMode: ShellSandboxMode | undefined
+
+  constructor(ctx: Context) {
+    super(ctx, 'shell')
+  }
+
+  abstract resolve(request: ShellRequest): ShellSpec
+
+  abstract run(spec: ShellSpec): Promise<ShellResult>
+}
