@@ -18,7 +18,10 @@ export async function* guardedStream(
   running: Set<StopStream>,
 ): AsyncGenerator<LlmChunk, void, void> {
   const { signal } = request
-  if (signal.aborted) return yield abortedChunk()
+  if (signal.aborted) {
+    yield abortedChunk()
+    return
+  }
   const controller = new AbortController()
   let ending: LlmChunk | undefined
   let wake: ((stopped: typeof STOPPED) => void) | undefined
