@@ -1,0 +1,229 @@
+// `ctx.loader`: mounts the rows of a composition, one fiber each, and knows at any time what became of them.
+import { emitContained, hooksOf, type Context, type Fiber } from '@deepseek-ai/cordis'
+import { LoaderError } from './errors.ts'
+import { isolated, Mount } from './mount.ts'
+import { findModule, importError, importModule, type FoundModule } from './modules.ts'
+import { findPlugin, wrapPlugin } from './plugin.ts'
+import { describeProvider } from './providers.ts'
+import type { BootOptions, BootReport, ComposedRow, Composition, RowReport } from './types.ts'
+
+declare module '@deepseek-ai/cordis' {
+  interface Context {
+    loader: Loader
+  }
+  interface Events {
+    /** A row changed its state, during boot or later. */
+    'loader/change'(row: RowReport): void
+  }
+}
+
+export class Loader {
+  private readonly ctx: Context
+  private readonly composition: Composition
+  private readonly hosts: readonly string[]
+  private readonly readyTimeoutMs: number
+  private readonly bring: (found: FoundModule) => Promise<unknown>
+  private readonly mounts = new Map<string, Mount>()
+  private readonly imports = new Map<string, Promise<void>>()
+  private readonly byFiber = new WeakMap<Fiber, Mount>()
+  private readonly lastSeen = new Map<Mount, string>()
+  private bootMs = 0
+
+  constructor(composition: Composition, options: BootOptions, hosts: readonly string[]) {
+    this.ctx = options.ctx
+    this.composition = composition
+    this.hosts = hosts
+    this.readyTimeoutMs = options.readyTimeoutMs ?? 10_000
+    const given = options.importModule
+    this.bring = given === undefined ? (found) => importModule(found, hosts) : (found) => given(found.url)
+    for (const row of flatten(composition.rows)) this.mounts.set(row.id, new Mount(row))
+  }
+
+  /** Every row in the order of the composition, as it is now. */
+  rows(): RowReport[] {
+    const provider = (service: string): string =>
+      describeProvider(service, this.mounts.values(), this.composition.skipped)
+    return [...this.mounts.values()].map((mount) => mount.report(provider))
+  }
+
+  /** The whole report, as it is now: later failures and recoveries count. */
+  report(): BootReport {
+    const rows = this.rows()
+    const problems = rows.filter((row) => row.state === 'failed' || row.state === 'waiting')
+    const ok = rows.every((row) => !row.required || row.state === 'active' || row.state === 'disabled')
+    return { ok, rows, problems, ms: this.bootMs }
+  }
+
+  /** The rows that failed or wait. */
+  problems(): RowReport[] {
+    return [...this.report().problems]
+  }
+
+  /** Imports and starts everything; resolves when nothing starts any more, or is overdue. Called once, by `boot`. */
+  async start(): Promise<void> {
+    const began = performance.now()
+    this.beginImports()
+    for (const row of this.composition.rows) {
+      // Rows start in their order: what a patch adds comes after the host's own rows, which do not wait for it.
+      await Promise.all(flatten([row]).map(({ id }) => this.imports.get(id)))
+      this.mount(row, this.ctx)
+    }
+    await this.settle()
+    this.bootMs = performance.now() - began
+  }
+
+  /** Follows a fiber's state; called for every change of state in the host. */
+  observe(fiber: Fiber): void {
+    const mount = this.byFiber.get(fiber)
+    if (mount === undefined || mount.fiber?.ctx.fiber !== fiber) return
+    this.refresh(mount)
+  }
+
+  private beginImports(): void {
+    const found = new Map<Mount, FoundModule>()
+    for (const mount of this.mounts.values()) {
+      const { row } = mount
+      if (row.disabled || row.name === undefined) continue
+      try {
+        found.set(mount, findModule(row.name, row.origin.file, this.hosts))
+      } catch (error) {
+        this.failed(mount, error)
+      }
+    }
+    const host = [...found].filter(([, each]) => each.host).map(([mount, each]) => this.import(mount, each))
+    // User modules bring the module hooks with them, which would slow down the imports of the host.
+    const hostDone = Promise.all(host)
+    for (const [mount, each] of found) {
+      if (!each.host)
+        this.imports.set(
+          mount.row.id,
+          hostDone.then(() => this.import(mount, each)),
+        )
+    }
+  }
+
+  private import(mount: Mount, found: FoundModule): Promise<void> {
+    const began = performance.now()
+    const work = this.within(this.bring(found), 'its import has not settled').then(
+      (module) => {
+        mount.plugin = findPlugin(module)
+      },
+      async (error: unknown) => {
+        throw error instanceof LoaderError ? error : await importError(error, found)
+      },
+    )
+    const done = work
+      .catch((error: unknown) => this.failed(mount, error))
+      .then(() => {
+        mount.ms = performance.now() - began
+      })
+    this.imports.set(mount.row.id, done)
+    return done
+  }
+
+  private async within<T>(work: Promise<T>, what: string): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(this.overdue(what)), this.readyTimeoutMs)
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  private overdue(what: string): LoaderError {
+    return new LoaderError(`not ready after ${this.readyTimeoutMs} ms: ${what}`, 'ROW_NOT_READY')
+  }
+
+  private mount(row: ComposedRow, parent: Context): void {
+    const mount = this.mounts.get(row.id)!
+    if (row.disabled || (row.rows === undefined && mount.plugin === undefined)) return
+    try {
+      const ctx = isolated(parent, row)
+      mount.fiber =
+        row.rows === undefined ? ctx.plugin(wrapPlugin(mount.plugin!, row), row.config) : this.group(ctx, row)
+      this.byFiber.set(mount.fiber.ctx.fiber, mount)
+      this.refresh(mount)
+    } catch (error) {
+      this.failed(mount, error)
+    }
+  }
+
+  // The rows of a group are mounted by its start, so that they come and go with it.
+  private group(ctx: Context, row: ComposedRow): Fiber {
+    const start = (inner: Context): void => {
+      for (const child of row.rows ?? []) this.mount(child, inner)
+    }
+    return ctx.plugin({ name: `group:${row.id}`, inject: row.inject, apply: (inner: Context) => start(inner) })
+  }
+
+  private refresh(mount: Mount): void {
+    const fiber = mount.fiber!
+    mount.recover()
+    if (mount.state === 'starting') mount.startedAt = performance.now()
+    else if (mount.startedAt !== 0) {
+      mount.ms += performance.now() - mount.startedAt
+      mount.startedAt = 0
+    }
+    // Upstream keeps the error of a failed start, and of a refused config, to those who await.
+    fiber.await().then(
+      () => this.changed(mount),
+      (error: unknown) => {
+        if (mount.fiber === fiber) this.failed(mount, error)
+      },
+    )
+    this.changed(mount)
+  }
+
+  private failed(mount: Mount, error: unknown): void {
+    mount.fail(error)
+    this.changed(mount)
+  }
+
+  private changed(mount: Mount): void {
+    const { state } = mount
+    if (this.lastSeen.get(mount) === state) return
+    this.lastSeen.set(mount, state)
+    const listeners = hooksOf(this.ctx)['loader/change']
+    if (listeners === undefined) return
+    const report = this.rows().find((row) => row.row === mount.row.id)
+    emitContained(listeners, undefined, [report], (error) => this.ctx.logger('loader').error(error))
+  }
+
+  // A provider that becomes active sets its consumers going at once, so the round ends when nobody is starting.
+  private async settle(): Promise<void> {
+    for (;;) {
+      const starting = [...this.mounts.values()].filter(
+        ({ state, fiber }) => state === 'starting' && fiber !== undefined,
+      )
+      if (starting.length === 0) return
+      const now = performance.now()
+      const overdue = starting.filter(({ startedAt }) => now - startedAt >= this.readyTimeoutMs)
+      for (const mount of overdue) {
+        this.failed(mount, this.overdue('its apply has not settled; it may be waiting for something that never comes'))
+      }
+      if (overdue.length > 0) continue
+      const soonest = Math.min(...starting.map(({ startedAt }) => startedAt + this.readyTimeoutMs - now))
+      await raceSettled(
+        starting.map(({ fiber }) => fiber!.await()),
+        soonest,
+      )
+    }
+  }
+}
+
+async function raceSettled(work: readonly Promise<unknown>[], ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, Math.max(1, ms))
+  })
+  const swallowed = (): void => {} // a failure is reported where the row's state is followed
+  await Promise.race([late, ...work.map((each) => each.then(swallowed, swallowed))])
+  clearTimeout(timer)
+}
+
+function flatten(rows: readonly ComposedRow[]): ComposedRow[] {
+  return rows.flatMap((row) => [row, ...flatten(row.rows ?? [])])
+}
