@@ -1,6 +1,6 @@
 // Scopes: a fiber of its own whose contexts carry a key, so that a service can tell whose layer a registration is for.
 // A scope routes registrations and events; it is not a security boundary.
-import type { Context } from '../upstream/index.js'
+import type { Context, Fiber } from '../upstream/index.js'
 
 /** Identity of a scope: any object, in practice the agent. */
 export type ScopeKey = object
@@ -23,6 +23,8 @@ declare module '../upstream/index.js' {
 }
 
 const scopes = new WeakMap<ScopeKey, Scope>()
+const scopeFibers = new WeakSet<Fiber>()
+const permissive = new WeakSet<Context>()
 
 /**
  * Opens a scope below `ctx`. `parent` names an enclosing scope's key; omitted means the scope that `ctx` itself is in, if any.
@@ -36,6 +38,9 @@ export function createScope(ctx: Context, key: ScopeKey, options: { parent?: Sco
   }
   // Without `inject` the fiber is never PENDING; what is registered on a PENDING fiber would outlive it.
   const fiber = ctx.plugin({ name: options.name ?? 'scope', apply() {} })
+  // Note: what `plugin()` returns is a thenable around the fiber; `ctx.fiber` is the fiber itself.
+  scopeFibers.add(fiber.ctx.fiber)
+  if (isHostFiber(fiber.ctx.fiber)) readLikeRoot(ctx.root)
   let disposal: Promise<void> | undefined
   const scope: Scope = {
     key,
@@ -52,6 +57,27 @@ export function createScope(ctx: Context, key: ScopeKey, options: { parent?: Sco
   fiber.ctx[kScope] = scope
   scopes.set(key, scope)
   return scope
+}
+
+/** True when nothing but scopes lies between a fiber and the root. */
+function isHostFiber(fiber: Fiber): boolean {
+  let current = fiber
+  while (scopeFibers.has(current)) current = current.parent.fiber
+  return current.runtime === null
+}
+
+/**
+ * Lets a scope that a host opened on its root read services as the root does. Plugins must inject what they read, and a
+ * scope cannot: what it injects would unload it whenever that service is swapped. Plugins inside the scope still inject.
+ */
+function readLikeRoot(root: Context): void {
+  if (permissive.has(root)) return
+  permissive.add(root)
+  root.on('internal/get', (ctx, name, _error, next): unknown => {
+    if (!scopeFibers.has(ctx.fiber) || !isHostFiber(ctx.fiber)) return next()
+    const service: unknown = ctx.reflect.get(name, false)
+    return service === undefined ? next() : service
+  })
 }
 
 /** The nearest scope that `ctx` is in, or undefined for a global context. */

@@ -27,3 +27,15 @@ it('lists a nested scope before its parents', async () => {
   await child.dispose()
   await parent.dispose()
 })
+
+it('reads services like the root does when the host opened it, while its plugins must inject', async () => {
+  const root = new Context()
+  const scope = createScope(root, {})
+  const inner = createScope(scope.ctx, {})
+  await root.plugin({ name: 'provider', apply: (ctx: Context) => void ctx.provide('probe', { value: 1 }) })
+  const read = (ctx: Context): unknown => (Reflect.get(ctx, 'probe') as { value: number }).value
+  expect([read(scope.ctx), read(inner.ctx)]).toEqual([1, 1])
+  expect(() => void Reflect.get(scope.ctx, 'nobody')).toThrow('without inject')
+  const sneaky = scope.ctx.plugin({ name: 'sneaky', apply: (ctx: Context) => void Reflect.get(ctx, 'probe') })
+  await expect(sneaky.await().then(() => 'started', String)).resolves.toContain('without inject')
+})
