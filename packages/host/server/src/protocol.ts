@@ -64,6 +64,18 @@ export interface CaughtUpFrame {
   readonly snapshot: AgentSnapshot
 }
 
+/** `event: reset`, without id: the client knows later events than the log has. Drop everything; the log follows from `from` on. */
+export interface ResetFrame {
+  readonly from: 0
+  readonly lastSeq: number
+}
+
+/** `event: problem`, without id: why the server ends the stream, e.g. a log that cannot be read. The client may try again. */
+export interface ProblemFrame {
+  readonly code: string
+  readonly message: string
+}
+
 /** `event: host` on `/api/events`: a change of the list, by row; `removed` for a deleted session. */
 export type HostFrame =
   | { readonly kind: 'session'; readonly session: SessionRow }

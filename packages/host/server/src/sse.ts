@@ -1,0 +1,85 @@
+// One open server-sent event stream: framing, backpressure and the heartbeat. What is sent, and when, is the caller's business.
+import type { ServerResponse } from 'node:http'
+
+export interface SseOptions {
+  heartbeatMs: number
+}
+
+/** A frame as bytes. `id` makes it resumable. */
+export function sseFrame(event: string, json: string, id?: number): Buffer {
+  // JSON text has no line breaks, so one data line holds it.
+  return Buffer.from(`event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${json}\n\n`)
+}
+
+export class SseWriter {
+  /** True once the connection has ended, from either side. */
+  closed = false
+  private readonly response: ServerResponse
+  private readonly heartbeat: NodeJS.Timeout
+  private readonly onClosed = new Set<() => void>()
+  private release: (() => void) | undefined
+
+  constructor(response: ServerResponse, options: SseOptions) {
+    this.response = response
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      // Ends the connection with the stream: a closed tab must not leave a socket that waits for another request.
+      Connection: 'close',
+    })
+    response.write('retry: 1000\n\n')
+    response.on('drain', () => this.wake())
+    response.on('close', () => this.close())
+    // A write after the peer has gone reports here; `close` follows.
+    response.on('error', () => this.close())
+    this.heartbeat = setInterval(() => {
+      if (!response.writableNeedDrain) response.write(':\n\n')
+    }, options.heartbeatMs)
+    this.heartbeat.unref()
+  }
+
+  /** Queues bytes. Check `full` afterwards and wait for `drained()`: the queue is not bounded by itself. */
+  write(bytes: Buffer): void {
+    if (!this.closed) this.response.write(bytes)
+  }
+
+  /** True while the reader is behind by more than the socket's buffer. */
+  get full(): boolean {
+    return !this.closed && this.response.writableNeedDrain
+  }
+
+  /** Resolves when the reader has caught up or the connection has ended. */
+  drained(): Promise<void> {
+    if (!this.full) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.release = resolve
+    })
+  }
+
+  /** Calls `listener` once, when the connection ends. */
+  whenClosed(listener: () => void): void {
+    if (this.closed) listener()
+    else this.onClosed.add(listener)
+  }
+
+  /** Ends the stream; what is queued is still sent to a reader that reads. */
+  end(): void {
+    if (this.closed) return
+    this.response.end()
+    this.close()
+  }
+
+  private close(): void {
+    if (this.closed) return
+    this.closed = true
+    clearInterval(this.heartbeat)
+    this.wake()
+    for (const listener of this.onClosed) listener()
+    this.onClosed.clear()
+  }
+
+  private wake(): void {
+    this.release?.()
+    this.release = undefined
+  }
+}
