@@ -5,9 +5,9 @@ import { readEntries } from './entry.ts'
 import { LoaderError } from './errors.ts'
 import { interpolate, VariableError, type Variables } from './interpolate.ts'
 import { RowTree, type DraftRow } from './patch.ts'
-import { place, readSource, type Source } from './source.ts'
+import { place, readSource, Source } from './source.ts'
 import { unmetCondition, type Surroundings } from './when.ts'
-import type { ComposedRow, ComposeOptions, Composition, SkippedRow } from './types.ts'
+import type { ComposedRow, ComposeOptions, Composition, RowOverride, SkippedRow } from './types.ts'
 
 /**
  * Reads the files and returns what boots. Depends on nothing but its options and the files.
@@ -28,11 +28,22 @@ export function composeSources(
   const tree = new RowTree()
   for (const source of presets) tree.apply(readEntries(source), true)
   for (const source of patches) tree.apply(readEntries(source), false)
+  if (options.overrides?.length) tree.apply(readEntries(overrideSource(options.overrides)), false)
   const env = options.env ?? process.env
   const variables = { env, cwd: options.cwd ?? process.cwd(), home: options.home ?? defaultHome(env) }
   const skipped: SkippedRow[] = []
   const rows = finish(tree.rows, { variables, here: { env, platform: options.platform ?? process.platform }, skipped })
   return { rows, skipped, presets: presets.map(({ file }) => file), patches: patches.map(({ file }) => file) }
+}
+
+/** Overrides as the patch that a person could have written: JSON is YAML, and a `$` of a flag means itself. */
+function overrideSource(overrides: readonly RowOverride[]): Source {
+  const literal = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('${', '$${') : value)
+  const entries = overrides.map(({ id, config }) => ({
+    id,
+    'config+': Object.fromEntries(Object.entries(config).map(([key, value]) => [key, literal(value)])),
+  }))
+  return new Source('command line', JSON.stringify(entries))
 }
 
 /** `$DSH_HOME`, otherwise `.dsh` in the user's home folder. */
@@ -58,8 +69,8 @@ function finish(drafts: readonly DraftRow[], finishing: Finishing, parentDisable
 }
 
 function finishRow(draft: DraftRow, finishing: Finishing, parentDisabled: boolean): ComposedRow {
-  const { config, rows, ...rest } = draft
   const disabled = parentDisabled || draft.disabled
+  const { config, rows, ...rest } = { ...draft, disabled }
   if (rows !== undefined) return { ...rest, rows: finish(rows, finishing, disabled) }
   if (config === undefined) return rest
   // What a disabled row would need must not keep the others from starting.

@@ -55,11 +55,19 @@ export interface Composition {
   readonly patches: readonly string[]
 }
 
+/** Config that a host sets itself, say from a command line flag: merged into the row's, after every patch. */
+export interface RowOverride {
+  readonly id: string
+  readonly config: Readonly<Record<string, string | number | boolean>>
+}
+
 export interface ComposeOptions {
   /** Absolute paths of the preset files, in stack order. Their rows are required unless they say otherwise. */
   readonly presets: readonly string[]
   /** Paths of patch files, in order; relative ones count from `cwd`. Their rows are optional unless they say otherwise. */
   readonly patches?: readonly string[]
+  /** Applied last. A row that the composition does not have is an error. */
+  readonly overrides?: readonly RowOverride[]
   /** Default `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>
   /** What `${cwd}` becomes. Default `process.cwd()`. */

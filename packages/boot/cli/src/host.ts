@@ -1,0 +1,83 @@
+// Boots the composition that a command asks for and prints what did not start. Knows no command's work.
+import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createHost, type Context, type Host, type LogLevel } from '@deepseek-ai/cordis'
+import { boot, compose, problemLine, type BootReport, type Composition, type RowOverride } from '@deepseek-ai/dsh-loader'
+import { presetFiles } from '@deepseek-ai/dsh-presets'
+import { CommandError, EXIT } from './exit.ts'
+
+/** Flags that every command shares. */
+export interface HostFlags {
+  patch: string[]
+  preset: string
+  cwd?: string
+  model?: string
+  log: LogLevel
+}
+
+export interface RunningHost {
+  readonly ctx: Context
+  readonly report: BootReport
+  dispose(): Promise<void>
+}
+
+/** The composition of a command, flags applied. Works from `--cwd` from here on, as if the command had been typed there. */
+export function composition(flags: HostFlags, overrides: readonly RowOverride[] = []): Composition {
+  const patches = flags.patch.map((file) => resolve(file))
+  if (flags.cwd !== undefined) enter(flags.cwd)
+  const model = flags.model === undefined ? [] : [{ id: 'llm', config: { default: flags.model } }]
+  return compose({ presets: presetFiles(flags.preset), patches, overrides: [...model, ...overrides] })
+}
+
+function enter(folder: string): void {
+  const path = resolve(folder)
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new CommandError(`--cwd ${folder}: there is no such folder (looked for ${path})`, EXIT.usage)
+  }
+  process.chdir(path)
+}
+
+/**
+ * Boots for a command. Rows that did not start are printed to standard error; a required one among them ends the command.
+ * The rest works: one broken plugin costs its own tools only.
+ */
+export async function start(
+  flags: HostFlags,
+  options: { overrides?: readonly RowOverride[]; handleSignals?: boolean } = {},
+): Promise<RunningHost> {
+  const composed = composition(flags, options.overrides)
+  const host: Host = createHost({ logLevel: flags.log, handleSignals: options.handleSignals ?? false })
+  const report = await boot(composed, { ctx: host.ctx, hostURL: import.meta.url })
+  for (const problem of report.problems) process.stderr.write(`dsh: ${problemLine(problem)}\n`)
+  if (!report.ok) {
+    await host.dispose()
+    throw new CommandError('a part that everything else needs did not start (see above)', EXIT.failed)
+  }
+  return { ctx: host.ctx, report, dispose: host.dispose }
+}
+
+/** Runs `work` against a booted host and stops the host whatever happens. */
+export async function withHost<T>(flags: HostFlags, work: (host: RunningHost) => Promise<T>): Promise<T> {
+  const host = await start(flags)
+  try {
+    return await work(host)
+  } finally {
+    await host.dispose()
+  }
+}
+
+/** Calls `stop` at the first SIGINT or SIGTERM; a second one ends the process at once. Returns what undoes it. */
+export function onInterrupt(stop: () => void): () => void {
+  let asked = false
+  const handler = (): void => {
+    if (asked) process.exit(EXIT.interrupted)
+    asked = true
+    stop()
+  }
+  process.on('SIGINT', handler)
+  process.on('SIGTERM', handler)
+  return () => {
+    process.off('SIGINT', handler)
+    process.off('SIGTERM', handler)
+  }
+}

@@ -1,0 +1,125 @@
+// The words of the command line: commands, flags, help. Each command's work is imported when it is asked for.
+import { createRequire } from 'node:module'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ExitCode } from './exit.ts'
+import type { HostFlags } from './host.ts'
+
+const HELP_FOOTER = `
+Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 model provider failed, 130 interrupted.
+Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DEEPSEEK_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL.`
+
+export interface WebFlags extends HostFlags {
+  port?: number
+  open: boolean
+}
+
+export interface OutputFlags extends HostFlags {
+  json?: boolean
+}
+
+/** Builds the command tree. `exit` is told the exit code of a command that ended without throwing. */
+export function createProgram(exit: (code: ExitCode) => void): Command {
+  const program = new Command('dsh')
+    .description('Run agents and their tools: in the browser, from a script, or one call at a time.')
+    .version(version(), '-V, --version')
+    .showHelpAfterError('(dsh --help shows the commands, dsh <command> --help their flags)')
+    .addHelpText('after', HELP_FOOTER)
+    .exitOverride()
+  addWeb(program, exit)
+  addRun(program, exit)
+  addCall(program, exit)
+  addTools(program, exit)
+  addConfig(program, exit)
+  return program
+}
+
+function addWeb(program: Command, exit: (code: ExitCode) => void): void {
+  hostFlags(program.command('web'), 'web')
+    .description('serve the page on this machine and open it in the browser')
+    .option('--port <number>', 'port to listen on, 0 for any free one (default: 3080)', port)
+    .option('--no-open', 'print the address without opening a browser')
+    .addHelpText('after', examples('dsh web', 'dsh web --port 0 --no-open', 'dsh web --patch ./cordis.yml'))
+    .action(async (flags: WebFlags) => exit(await (await import('./commands/web.ts')).web(flags)))
+}
+
+function addRun(program: Command, exit: (code: ExitCode) => void): void {
+  hostFlags(program.command('run'), 'headless')
+    .description('give an agent one task and print its last answer')
+    .argument('[task]', 'what to do; "-" or nothing reads it from standard input')
+    .option('--json', 'print answer, outcome, calls and token use as JSON')
+    .addHelpText(
+      'after',
+      examples('dsh run "Use the bash tool to run `uname -a`"', 'git diff | dsh run -', 'dsh run "List the files" --json'),
+    )
+    .action(async (task: string | undefined, flags: OutputFlags) =>
+      exit(await (await import('./commands/run.ts')).run(task, flags)),
+    )
+}
+
+function addCall(program: Command, exit: (code: ExitCode) => void): void {
+  hostFlags(program.command('call'), 'headless')
+    .description('call one tool, without any model')
+    .argument('<tool>', 'name of the tool')
+    .argument('[arguments]', 'its arguments as a JSON object; "-" reads them from standard input (default: {})')
+    .option('--json', 'print the canonical value instead of the rendered text')
+    .addHelpText(
+      'after',
+      examples(
+        `dsh call bash '{"command":"uname -a","description":"Show the system"}'`,
+        `dsh call greet '{"name":"Ada"}' --patch ./scratch-plugin/cordis.yml --json`,
+      ),
+    )
+    .action(async (tool: string, args: string | undefined, flags: OutputFlags) =>
+      exit(await (await import('./commands/call.ts')).call(tool, args, flags)),
+    )
+}
+
+function addTools(program: Command, exit: (code: ExitCode) => void): void {
+  const tools = program.command('tools').description('look at the tools of a composition')
+  hostFlags(tools.command('list', { isDefault: true }), 'headless')
+    .description('list the tools')
+    .option('--json', 'print name, description and parameters of each as JSON')
+    .addHelpText('after', examples('dsh tools list', 'dsh tools list --json --patch ./cordis.yml'))
+    .action(async (flags: OutputFlags) => exit(await (await import('./commands/tools.ts')).listTools(flags)))
+  hostFlags(tools.command('show'), 'headless')
+    .description('print what a model is told of one tool, and the schema of its value')
+    .argument('<tool>', 'name of the tool')
+    .addHelpText('after', examples('dsh tools show bash'))
+    .action(async (tool: string, flags: HostFlags) => exit(await (await import('./commands/tools.ts')).showTool(tool, flags)))
+}
+
+function addConfig(program: Command, exit: (code: ExitCode) => void): void {
+  const config = program.command('config').description('look at compositions')
+  hostFlags(config.command('dump'), 'web')
+    .description('print exactly what would boot, as one YAML document')
+    .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless --patch ./cordis.yml'))
+    .action(async (flags: HostFlags) => exit(await (await import('./commands/config.ts')).dumpConfig(flags)))
+}
+
+function hostFlags(command: Command, preset: string): Command {
+  return command
+    .option('--patch <file>', 'add or change plugins with this file; repeat for more, later ones win', collect, [])
+    .addOption(new Option('--preset <name>', 'composition to start from').default(preset))
+    .option('--cwd <folder>', 'folder to work in (default: the current one)')
+    .option('--model <name>', 'model to use, as provider/model, model or provider')
+    .addOption(new Option('--log <level>', 'what to print of the log').choices(['error', 'warn', 'info', 'debug']).default('error'))
+}
+
+function collect(value: string, earlier: string[]): string[] {
+  return [...earlier, value]
+}
+
+function port(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value <= 65_535) return value
+  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}
+
+function examples(...lines: string[]): string {
+  return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+}
+
+function version(): string {
+  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
+  return version
+}
