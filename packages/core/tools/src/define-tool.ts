@@ -4,7 +4,7 @@ import type { ContentBlock, Json, ToolCallView, ToolResultView } from './present
 import { compileParameters, compileValueSchema } from './schema/compile.ts'
 import type { InferArgs, InferValue } from './schema/infer.ts'
 import type { JsonSchema, ParameterSchemaSpec, ValueSchemaSpec } from './schema/types.ts'
-import { validatorFor, type Validator } from './schema/validate.ts'
+import { validatorFor } from './schema/validate.ts'
 import type { PresentedResult, ToolDefinition, ToolExecution } from './types.ts'
 
 export interface DefineToolOptions<P extends ParameterSchemaSpec, S extends ValueSchemaSpec> {
@@ -81,10 +81,10 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec>
   options: DefineToolOptions<P, S>,
   parameters: JsonSchema,
 ): Callbacks {
-  const validator = validatorFor(parameters)
-  const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(validator, args, callback)
+  const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(parameters, args, callback)
   return {
     async execute(args: InferArgs<P>, exec: ToolExecution) {
+      const validator = validatorFor(parameters)
       if (!validator.check(args)) throw new ToolArgsError(validator.violations(args, ''))
       return options.execute(args, exec)
     },
@@ -102,8 +102,8 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec>
 }
 
 /** Presentation and classification run on arguments of any age and origin: whatever goes wrong there, the answer is none. */
-function softly<R>(validator: Validator, args: unknown, callback: () => R): R | undefined {
-  if (!validator.check(args)) return undefined
+function softly<R>(parameters: JsonSchema, args: unknown, callback: () => R): R | undefined {
+  if (!validatorFor(parameters).check(args)) return undefined
   try {
     return callback()
   } catch {

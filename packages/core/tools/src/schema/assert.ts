@@ -26,9 +26,9 @@ export interface AssertSchemaOptions {
 /** Schemas that the compiler of the DSL made and froze. */
 const compiled = new WeakSet<object>()
 
-/** Records a frozen compiler result as supported, so that registration does not walk it again. */
-export function markSupported(schema: object): asserts schema is JsonSchema {
-  compiled.add(Object.freeze(schema))
+/** Records a frozen result of the compiler as supported, so that registration does not walk it again. */
+export function markSupported(schema: JsonSchema): void {
+  compiled.add(schema)
 }
 
 /** Throws `JsonSchemaError` (`UNSUPPORTED_SCHEMA`) with every problem of the schema, each with its path. */

@@ -1,7 +1,7 @@
 // From the schema DSL to the JSON Schema that models are told: one cheap walk that stops at the first author error.
 // Nothing is compiled for validation here; `validate.ts` does that on first use.
 import { JsonSchemaError } from '../errors.ts'
-import { snapshotJson } from '../json.ts'
+import { hasOnlyPlainKeys, snapshotJson } from '../json.ts'
 import { markSupported } from './assert.ts'
 import {
   annotationProblem,
@@ -28,130 +28,161 @@ type Draft = Record<string, unknown>
 /** The schema of a tool's arguments: an open object. Frozen. Throws `JsonSchemaError` at the first mistake of the author. */
 export function compileParameters(spec: ParameterSchemaSpec): JsonSchema {
   const root: Draft = { type: 'object' }
-  compileProperties(spec, 'parameters', 'parameters', root, [])
-  return finish(root)
+  compileProperties(spec, new Place('parameters'), root)
+  return Object.freeze(root)
 }
 
 /** The schema of a value with any root. Frozen. Throws `JsonSchemaError` at the first mistake of the author. */
 export function compileValueSchema(spec: ValueSchemaSpec): JsonSchema {
-  return finish(compileNode(spec, 'schema', false, []))
-}
-
-function finish(root: Draft): JsonSchema {
+  const root: JsonSchema = compileNode(spec, new Place('schema'), false)
   markSupported(root)
   return root
 }
 
-function fail(violation: string): never {
-  throw new JsonSchemaError([violation])
+/** Where the walk is. Paths become text only when something is wrong, since a thousand tools are defined in one breath. */
+class Place {
+  private readonly trail: string[]
+  private readonly ancestors: unknown[] = []
+
+  constructor(root: string) {
+    this.trail = [root]
+  }
+
+  /** Only ancestors count: a node may be shared between siblings. Paired with `leave`. */
+  enter(node: unknown): void {
+    if (this.ancestors.includes(node)) this.fail(' is circular')
+    if (this.ancestors.length >= MAX_SCHEMA_DEPTH) this.fail(` is nested deeper than ${MAX_SCHEMA_DEPTH} levels`)
+    this.ancestors.push(node)
+  }
+
+  leave(): void {
+    this.ancestors.pop()
+  }
+
+  /** Steps down one or two path segments for the time of a visit; paired with `up`. */
+  down(...segments: readonly string[]): void {
+    this.trail.push(...segments)
+  }
+
+  up(segments = 1): void {
+    this.trail.length -= segments
+  }
+
+  get path(): string {
+    return this.trail.join('')
+  }
+
+  fail(problem: string): never {
+    throw new JsonSchemaError([this.path + problem])
+  }
 }
 
 /** Fills `properties` and `required` of `target`, required keys in declaration order. */
-function compileProperties(map: unknown, path: string, prefix: string, target: Draft, ancestors: unknown[]): void {
-  if (!isPlainRecord(map)) fail(`${path} must be an object of value schemas`)
-  enter(map, path, ancestors)
+function compileProperties(map: unknown, place: Place, target: Draft): void {
+  if (!isPlainRecord(map)) place.fail(' must be an object of value schemas')
+  place.enter(map)
   const properties: Draft = {}
   const required: string[] = []
-  for (const key of ownKeys(map, path)) {
+  for (const key of ownKeys(map, place)) {
     const node = map[key]
-    define(properties, key, compileNode(node, `${prefix}.${key}`, true, ancestors))
+    place.down('.', key)
+    define(properties, key, compileNode(node, place, true))
+    place.up(2)
     if ((node as SpecNode).required === true) required.push(key)
   }
-  ancestors.pop()
+  place.leave()
   target.properties = Object.freeze(properties)
   if (required.length > 0) target.required = Object.freeze(required)
 }
 
-function compileNode(spec: unknown, path: string, isProperty: boolean, ancestors: unknown[]): Draft {
-  if (!isPlainRecord(spec)) fail(`${path} must be a value schema object`)
-  enter(spec, path, ancestors)
-  const draft = spec.oneOf === undefined ? typedNode(spec, path, ancestors) : oneOfNode(spec, path, ancestors)
-  for (const key of ownKeys(spec, path)) {
-    if (spec[key] === undefined || key === 'type' || key === 'oneOf') continue
-    if (isAnnotation(key)) annotate(draft, key, spec[key], path)
-    else if (key === 'required') {
-      if (!isProperty) fail(`${path}.required is not supported by the value schema DSL`)
-      if (spec.required !== true) fail(`${path}.required must be true when present`)
-    } else if (!Object.hasOwn(draft, key)) fail(`${path}.${key} ${misplaced(key, spec.type)}`)
+function compileNode(spec: unknown, place: Place, isProperty: boolean): Draft {
+  if (!isPlainRecord(spec)) place.fail(' must be a value schema object')
+  place.enter(spec)
+  const draft: Draft = {}
+  const type = spec.oneOf === undefined ? compileType(spec, place, draft) : compileOneOf(spec, place, draft)
+  let bounded = false
+  for (const key of ownKeys(spec, place)) {
+    const value = spec[key]
+    if (value === undefined || Object.hasOwn(draft, key) || key === 'type') continue
+    if (key === 'required') checkRequired(value, place, isProperty)
+    else if (isAnnotation(key)) setKeyword(draft, key, value, annotationProblem(key, value), place)
+    else {
+      if (type === undefined || !CONSTRAINTS[type].has(key)) place.fail(`.${key} ${misplaced(key, spec)}`)
+      setKeyword(draft, key, value, literalProblem(key, value, type), place)
+      bounded = true
+    }
   }
-  for (const problem of combinationProblems(draft, path)) fail(problem)
-  ancestors.pop()
+  if (bounded) for (const problem of combinationProblems(draft, place.path)) throw new JsonSchemaError([problem])
+  place.leave()
   return Object.freeze(draft)
 }
 
-function oneOfNode(spec: SpecNode, path: string, ancestors: unknown[]): Draft {
-  if (spec.type !== undefined) fail(`${path} cannot declare both type and oneOf`)
+/** Compiles what the type nests and returns the type whose constraints apply; none for `json`. */
+function compileType(spec: SpecNode, place: Place, draft: Draft): JsonType | undefined {
+  const { type } = spec
+  if (type === 'json') return undefined
+  if (!isJsonType(type)) {
+    place.fail('.type must be string/number/integer/boolean/null/array/object/json, or use oneOf')
+  }
+  draft.type = type
+  if (type === 'object') {
+    if (spec.properties !== undefined) {
+      place.down('.properties')
+      compileProperties(spec.properties, place, draft)
+      place.up()
+    }
+    if (typeof spec.additionalProperties !== 'boolean') {
+      place.fail('.additionalProperties must be explicitly true or false')
+    }
+    draft.additionalProperties = spec.additionalProperties
+  } else if (type === 'array' && spec.items !== undefined) {
+    place.down('.items')
+    draft.items = compileNode(spec.items, place, false)
+    place.up()
+  }
+  return type
+}
+
+function compileOneOf(spec: SpecNode, place: Place, draft: Draft): undefined {
+  if (spec.type !== undefined) place.fail(' cannot declare both type and oneOf')
   const branches = spec.oneOf
   if (!Array.isArray(branches) || branches.length < 2) {
-    fail(`${path}.oneOf must be an array of at least two value schemas`)
+    place.fail('.oneOf must be an array of at least two value schemas')
   }
   const compiled: Draft[] = []
   for (let index = 0; index < branches.length; index++) {
-    compiled.push(compileNode(branches[index], `${path}.oneOf[${index}]`, false, ancestors))
+    place.down(`.oneOf[${index}]`)
+    compiled.push(compileNode(branches[index], place, false))
+    place.up()
   }
-  return { oneOf: Object.freeze(compiled) }
+  draft.oneOf = Object.freeze(compiled)
 }
 
-function typedNode(spec: SpecNode, path: string, ancestors: unknown[]): Draft {
-  const { type } = spec
-  if (type === 'json') return {}
-  if (!isJsonType(type)) fail(`${path}.type must be ${JSON_TYPES_AND_JSON}, or use oneOf`)
-  const draft: Draft = { type }
-  if (type === 'object') {
-    if (spec.properties !== undefined) {
-      compileProperties(spec.properties, `${path}.properties`, `${path}.properties`, draft, ancestors)
-    }
-    if (typeof spec.additionalProperties !== 'boolean') {
-      fail(`${path}.additionalProperties must be explicitly true or false`)
-    }
-    draft.additionalProperties = spec.additionalProperties
-  }
-  if (type === 'array' && spec.items !== undefined) {
-    draft.items = compileNode(spec.items, `${path}.items`, false, ancestors)
-  }
-  copyConstraints(spec, draft, type, path)
-  return draft
+function checkRequired(value: unknown, place: Place, isProperty: boolean): void {
+  if (!isProperty) place.fail('.required is not supported by the value schema DSL')
+  if (value !== true) place.fail('.required must be true when present')
 }
 
-const JSON_TYPES_AND_JSON = 'string/number/integer/boolean/null/array/object/json'
-
-function copyConstraints(spec: SpecNode, draft: Draft, type: JsonType, path: string): void {
-  for (const key of CONSTRAINTS[type]) {
-    const value = spec[key]
-    if (value === undefined || STRUCTURE.has(key)) continue
-    if (key === 'enum' && !(Array.isArray(value) && value.length > 0 && value.every(isScalar))) {
-      fail(`${path}.enum must be a non-empty array of scalar values`)
-    }
-    const problem = constraintProblem(key, value, type)
-    if (problem !== undefined) fail(`${path}.${key} ${problem}`)
-    draft[key] = snapshotJson(value)
+function literalProblem(key: string, value: unknown, type: JsonType): string | undefined {
+  if (key === 'enum' && !(Array.isArray(value) && value.length > 0 && value.every(isScalar))) {
+    return 'must be a non-empty array of scalar values'
   }
+  return constraintProblem(key, value, type)
 }
 
-/** Keywords that hold schemas or describe properties; the walk itself handles them. */
-const STRUCTURE: ReadonlySet<string> = new Set(['properties', 'required', 'additionalProperties', 'items'])
-
-function annotate(draft: Draft, key: string, value: unknown, path: string): void {
-  const problem = annotationProblem(key, value)
-  if (problem !== undefined) fail(`${path}.${key} ${problem}`)
-  draft[key] = snapshotJson(value)
+function setKeyword(draft: Draft, key: string, value: unknown, problem: string | undefined, place: Place): void {
+  if (problem !== undefined) place.fail(`.${key} ${problem}`)
+  draft[key] = typeof value === 'object' ? snapshotJson(value) : value
 }
 
-function misplaced(key: string, type: unknown): string {
+function misplaced(key: string, spec: SpecNode): string {
   if (!isKeyword(key)) return 'is not supported by the value schema DSL'
-  return type === undefined ? 'is not supported beside oneOf' : `is not supported on type "${String(type)}"`
+  return spec.oneOf === undefined ? `is not supported on type "${String(spec.type)}"` : 'is not supported beside oneOf'
 }
 
-/** Only ancestors count: a node may be shared between siblings. Paired with a pop. */
-function enter(node: unknown, path: string, ancestors: unknown[]): void {
-  if (ancestors.includes(node)) fail(`${path} is circular`)
-  if (ancestors.length >= MAX_SCHEMA_DEPTH) fail(`${path} is nested deeper than ${MAX_SCHEMA_DEPTH} levels`)
-  ancestors.push(node)
-}
-
-function ownKeys(record: SpecNode, path: string): readonly string[] {
+function ownKeys(record: SpecNode, place: Place): readonly string[] {
   const keys = Object.keys(record)
-  if (Reflect.ownKeys(record).length !== keys.length) fail(`${path} must have only enumerable string keys`)
+  if (!hasOnlyPlainKeys(record, keys.length)) place.fail(' must have only enumerable string keys')
   return keys
 }
 

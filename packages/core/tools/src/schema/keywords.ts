@@ -81,17 +81,20 @@ export function constraintProblem(key: string, value: unknown, type: JsonType): 
   }
 }
 
-/** Problems between two keywords of one node, each completing `<path>…`. */
-export function* combinationProblems(node: Readonly<Record<string, unknown>>, path: string): Generator<string> {
-  for (const [low, high] of BOUNDS) {
+/** Problems between two keywords of one node. */
+export function combinationProblems(node: Readonly<Record<string, unknown>>, path: string): readonly string[] {
+  const problems: string[] = []
+  for (let index = 0; index < BOUNDS.length; index++) {
+    const [low, high] = BOUNDS[index] as (typeof BOUNDS)[number]
     const [from, to] = [node[low], node[high]]
     if (typeof from === 'number' && typeof to === 'number' && from > to) {
-      yield `${path}.${low} must not exceed ${path}.${high} (${from} > ${to})`
+      problems.push(`${path}.${low} must not exceed ${path}.${high} (${from} > ${to})`)
     }
   }
-  if (Array.isArray(node.enum) && node.const !== undefined && !node.enum.includes(node.const)) {
-    yield `${path}.const must be one of ${path}.enum when both are declared`
+  if (node.const !== undefined && Array.isArray(node.enum) && !node.enum.includes(node.const)) {
+    problems.push(`${path}.const must be one of ${path}.enum when both are declared`)
   }
+  return problems
 }
 
 const BOUNDS = [
