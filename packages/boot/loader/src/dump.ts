@@ -1,5 +1,5 @@
 // Prints a composition as YAML that boots the same again, with a comment per row that names the files behind it.
-import { Document, isMap, isSeq, type YAMLMap, type YAMLSeq } from 'yaml'
+import { Document, isMap, isSeq, type YAMLSeq } from 'yaml'
 import type { ComposedRow, Composition } from './types.ts'
 
 /**
@@ -42,7 +42,7 @@ function comment(sequence: YAMLSeq, rows: readonly ComposedRow[]): void {
     const changed = row.changedBy.length === 0 ? '' : `, changed by ${row.changedBy.map(oneLine).join(', ')}`
     item.commentBefore = ` ${oneLine(row.origin.file)}:${row.origin.line}${changed}`
     if (row.rows === undefined) continue
-    const nested: unknown = (item as YAMLMap).get('config')
+    const nested: unknown = item.get('config')
     if (isSeq(nested)) comment(nested, row.rows)
   }
 }

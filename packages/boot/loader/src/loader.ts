@@ -36,7 +36,15 @@ export class Loader {
     this.readyTimeoutMs = options.readyTimeoutMs ?? 10_000
     const given = options.importModule
     this.bring = given === undefined ? (found) => importModule(found, hosts) : (found) => given(found.url)
-    for (const row of flatten(composition.rows)) this.mounts.set(row.id, new Mount(row))
+    this.list(composition.rows)
+  }
+
+  private list(rows: readonly ComposedRow[], group?: Mount): void {
+    for (const row of rows) {
+      const mount = new Mount(row, group)
+      this.mounts.set(row.id, mount)
+      this.list(row.rows ?? [], mount)
+    }
   }
 
   /** Every row in the order of the composition, as it is now. */
@@ -65,7 +73,7 @@ export class Loader {
     this.beginImports()
     for (const row of this.composition.rows) {
       // Rows start in their order: what a patch adds comes after the host's own rows, which do not wait for it.
-      await Promise.all(flatten([row]).map(({ id }) => this.imports.get(id)))
+      await Promise.all(flatten([row]).map(({ id }) => this.imports.get(id) ?? Promise.resolve()))
       this.mount(row, this.ctx)
     }
     await this.settle()
@@ -104,19 +112,15 @@ export class Loader {
 
   private import(mount: Mount, found: FoundModule): Promise<void> {
     const began = performance.now()
-    const work = this.within(this.bring(found), 'its import has not settled').then(
-      (module) => {
-        mount.plugin = findPlugin(module)
-      },
-      async (error: unknown) => {
-        throw error instanceof LoaderError ? error : await importError(error, found)
-      },
-    )
-    const done = work
-      .catch((error: unknown) => this.failed(mount, error))
-      .then(() => {
-        mount.ms = performance.now() - began
-      })
+    const work = async (): Promise<void> => {
+      try {
+        mount.plugin = findPlugin(await this.within(this.bring(found), 'its import has not settled'))
+      } catch (error) {
+        this.failed(mount, error instanceof LoaderError ? error : await importError(error, found))
+      }
+      mount.ms = performance.now() - began
+    }
+    const done = work()
     this.imports.set(mount.row.id, done)
     return done
   }
@@ -192,9 +196,18 @@ export class Loader {
     emitContained(listeners, undefined, [report], (error) => this.ctx.logger('loader').error(error))
   }
 
+  // Upstream says that a start failed, or a config was refused, only to those who await the fiber.
+  private async confirm(): Promise<void> {
+    for (const mount of this.mounts.values()) {
+      if (mount.fiber === undefined || mount.fiber.inertia !== undefined) continue
+      await mount.fiber.await().catch((error: unknown) => this.failed(mount, error))
+    }
+  }
+
   // A provider that becomes active sets its consumers going at once, so the round ends when nobody is starting.
   private async settle(): Promise<void> {
     for (;;) {
+      await this.confirm()
       const starting = [...this.mounts.values()].filter(
         ({ state, fiber }) => state === 'starting' && fiber !== undefined,
       )

@@ -6,6 +6,8 @@ import type { ComposedRow, RowReport, RowState } from './types.ts'
 
 export class Mount {
   readonly row: ComposedRow
+  /** The group that it is in. */
+  readonly group: Mount | undefined
   /** Undefined while the module is not loaded, or when it could not be. */
   plugin: FoundPlugin | undefined
   fiber: Fiber | undefined
@@ -14,13 +16,16 @@ export class Mount {
   ms = 0
   private failure: unknown = undefined
 
-  constructor(row: ComposedRow) {
+  constructor(row: ComposedRow, group?: Mount) {
     this.row = row
+    this.group = group
   }
 
   get state(): RowState {
     if (this.failure !== undefined) return 'failed'
     if (this.row.disabled) return 'disabled'
+    const outer = this.group?.state ?? 'active'
+    if (outer !== 'active') return outer === 'starting' ? 'starting' : 'waiting'
     if (this.fiber === undefined) return 'starting'
     return STATES[this.fiber.state]
   }
@@ -54,6 +59,15 @@ export class Mount {
     }
     if (state === 'failed') return { ...base, ...failureOf(this.failure) }
     if (state !== 'waiting') return base
+    const group = this.group?.state ?? 'active'
+    if (group !== 'active') {
+      return {
+        ...base,
+        missing: [],
+        error: `waits for its group "${this.group!.row.id}", which is ${group}`,
+        code: 'ROW_WAITING',
+      }
+    }
     const missing = this.missing()
     const error = missing.map((service) => `waits for the service "${service}": ${provider(service)}`).join('; ')
     return { ...base, missing, error, code: 'ROW_WAITING' }

@@ -106,12 +106,12 @@ export class RowTree {
     }
     const replacement = fields.rows ?? fields.configAsRows?.()
     if (replacement === undefined) return
-    for (const child of [...list]) this.remove(child, list)
+    while (list[0] !== undefined) this.remove(list[0], list)
     for (const child of replacement) this.add(child, list, required)
   }
 
   private remove(row: DraftRow, list: DraftRow[]): void {
-    for (const child of [...(row.rows ?? [])]) this.remove(child, row.rows!)
+    while (row.rows?.[0] !== undefined) this.remove(row.rows[0], row.rows)
     list.splice(list.indexOf(row), 1)
     this.index.delete(row.id)
   }

@@ -72,7 +72,7 @@ function pluginName(own: unknown, exported: unknown): string | undefined {
 function checkedInject(inject: unknown): Inject | undefined {
   if (inject === undefined || inject === null) return undefined
   if (Array.isArray(inject) ? inject.every((each) => typeof each === 'string') : typeof inject === 'object') {
-    return inject as Inject
+    return inject
   }
   throw new LoaderError(
     `the plugin's "inject" must be a list of service names or an object, got ${JSON.stringify(inject)}`,

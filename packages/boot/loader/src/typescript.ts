@@ -10,7 +10,7 @@ export function compile(file: string, text: string): string {
     sourcemap: true,
     typescript: { rewriteImportExtensions: false },
   })
-  const problem = result.errors.find((error) => error.severity === 'Error')
+  const problem = result.errors.find(({ severity }: { severity: string }) => severity === 'Error')
   if (problem !== undefined) {
     const { line, column } = positionOf(text, problem.labels[0]?.start ?? 0)
     const help = problem.helpMessage === null ? '' : ` (${problem.helpMessage})`

@@ -57,7 +57,7 @@ function readEnv(source: Source, node: unknown): EnvCondition {
   for (const { key, value } of source.fields(node, '"when.env"')) {
     const each = source.data(value)
     if (typeof each === 'object' && each !== null) throw source.mismatch(value, `"when.env.${key}"`, 'a plain value')
-    wanted[key] = each === null ? null : String(each as string | number | boolean)
+    wanted[key] = each === null ? null : typeof each === 'string' ? each : JSON.stringify(each)
   }
   return wanted
 }

@@ -1,0 +1,142 @@
+import fc from 'fast-check'
+import { stringify } from 'yaml'
+import { describe, expect, it } from 'vitest'
+import { composeSources } from '../src/compose.ts'
+import { dump, type ComposedRow, type Composition } from '../src/index.ts'
+import { interpolate } from '../src/interpolate.ts'
+import { mergeDeep } from '../src/patch.ts'
+import { Source } from '../src/source.ts'
+
+const options = { env: { API_KEY: 'sk-secret', NAME: 'ada' }, cwd: '/work', home: '/home', platform: 'linux' }
+
+function composed(presets: unknown[], patches: unknown[] = []): Composition {
+  const source = (data: unknown, index: number): Source => new Source(`/f/${index}.yml`, stringify(data))
+  return composeSources(presets.map(source), patches.map(source), options)
+}
+
+function essence(rows: readonly ComposedRow[]): unknown {
+  return rows.map(({ origin: _origin, changedBy: _changedBy, shownConfig: _shown, rows: inner, ...row }) => ({
+    ...row,
+    ...(inner === undefined ? {} : { rows: essence(inner) }),
+  }))
+}
+
+const text = fc.oneof(
+  fc.string(),
+  fc.constantFrom('${env.API_KEY}', 'x ${env.NAME} $${y}', '${home}', '$$', 'null', '1e3'),
+)
+// `${` in free text would be a variable, which has tests of its own.
+const safeText = text.map((value) =>
+  /^[^$]*$/.test(value) || value.includes('env.') || value === '${home}' ? value : '$',
+)
+const key = fc.string({ minLength: 1, maxLength: 8 })
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    safeText,
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 3 }),
+  ),
+})).value
+const record = fc.dictionary(key, json, { maxKeys: 4 })
+
+const rowIds = ['a', 'b', 'c', 'd', 'e'] as const
+const preset = rowIds.map((id) => ({ id, name: id, config: { start: id } }))
+const override = fc.record(
+  { id: fc.constantFrom(...rowIds), config: record, disabled: fc.boolean(), required: fc.boolean() },
+  { requiredKeys: ['id'] },
+)
+const merge = fc.record({ id: fc.constantFrom(...rowIds), 'config+': record })
+
+describe('patch composition', () => {
+  it('gives the same when a patch of overrides and merges is applied twice', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(override, merge), { maxLength: 6 }), (patch) => {
+        const lastPerRow = [...new Map(patch.map((entry) => [entry.id, entry])).values()]
+        const once = composed([preset], [lastPerRow])
+        expect(essence(composed([preset], [lastPerRow, lastPerRow]).rows)).toEqual(essence(once.rows))
+      }),
+    )
+  })
+
+  it('gives the same whether entries come in one file or in one file each', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(override, merge), { maxLength: 6 }), (patch) => {
+        const apart = composed(
+          [preset],
+          patch.map((entry) => [entry]),
+        )
+        expect(essence(apart.rows)).toEqual(essence(composed([preset], [patch]).rows))
+      }),
+    )
+  })
+
+  it('lets overrides of different rows come in any order', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(override, { selector: ({ id }) => id }), (patch) => {
+        expect(essence(composed([preset], [patch.toReversed()]).rows)).toEqual(
+          essence(composed([preset], [patch]).rows),
+        )
+      }),
+    )
+  })
+
+  it('keeps the order of rows: overrides move nothing, inserts go last', () => {
+    fc.assert(
+      fc.property(fc.array(override), fc.uniqueArray(fc.stringMatching(/^n[a-z0-9]{1,5}$/)), (patch, added) => {
+        const inserts = added.map((id) => ({ insert: [{ id, name: 'n' }] }))
+        expect(composed([preset], [[...patch, ...inserts]]).rows.map(({ id }) => id)).toEqual([...rowIds, ...added])
+      }),
+    )
+  })
+})
+
+describe('merging', () => {
+  it('is the identity for the same mapping, keeps what the patch does not name, and changes no input', () => {
+    fc.assert(
+      fc.property(record, record, (base, over) => {
+        const before = structuredClone([base, over])
+        const merged = mergeDeep(base, over)
+        expect(mergeDeep(base, base)).toEqual(base)
+        expect(mergeDeep(merged, over)).toEqual(merged)
+        for (const [name, value] of Object.entries(base)) {
+          if (!Object.hasOwn(over, name)) expect(merged[name]).toEqual(value)
+        }
+        expect([base, over]).toEqual(before)
+      }),
+    )
+  })
+})
+
+describe('dump', () => {
+  it('composes to the same rows again, and prints no secret', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(override, merge), { maxLength: 4 }), (patch) => {
+        const first = composed([preset], [patch, [{ insert: [{ id: 'g', group: true, config: [{ name: 'deep' }] }] }]])
+        const printed = dump(first)
+        const again = composeSources([new Source('/f/again.yml', printed)], [], options)
+        expect(essence(again.rows)).toEqual(essence(first.rows))
+        expect(printed).not.toContain('sk-secret')
+      }),
+    )
+  })
+})
+
+describe('interpolation', () => {
+  it('is undone by what is shown, for any text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('$', '{', '}', '${', '$${', 'a', '${home}', '${env.NAME}')), (parts) => {
+        let filled
+        try {
+          filled = interpolate(parts.join(''), options, 'config')
+        } catch {
+          return // an unknown or unfinished variable
+        }
+        expect(interpolate(filled.shown, options, 'config').value).toBe(filled.value)
+      }),
+    )
+  })
+})
