@@ -1,0 +1,67 @@
+// The terminal card: the command, its output with colours, live or settled through the same renderer.
+import { useMemo } from 'react'
+import { ansiLines, ansiSpans, type AnsiLine } from '../ansi.ts'
+import { t } from '../strings.ts'
+import { cutLine, Lines } from './lines.tsx'
+import { terminalFacts } from '../state/outcome.ts'
+import type { CallItem } from '../state/items.ts'
+import type { Card } from './registry.tsx'
+import { ErrorBand, failureText } from './generic.tsx'
+
+/** Lines of live output that show. */
+const liveLines = 12
+
+function AnsiText({ line }: { line: AnsiLine | undefined }) {
+  if (!line) return null
+  const { shown, rest } = cutLine(line.text)
+  return (
+    <>
+      {ansiSpans({ carry: line.carry, text: shown }).map((span, index) => (
+        <span key={index} className={span.className} style={{ color: span.color, backgroundColor: span.background }}>
+          {span.text}
+        </span>
+      ))}
+      {rest && <span className="text-ink3">{rest}</span>}
+    </>
+  )
+}
+
+export function outputOf(item: CallItem): string {
+  return item.resultView?.card === 'terminal' ? (item.resultView.output ?? '') : item.output
+}
+
+function commandOf(item: CallItem): string {
+  return item.callView?.title ?? item.resultView?.title ?? ''
+}
+
+function Body({ item }: { item: CallItem }) {
+  const running = item.phase !== 'done'
+  const output = outputOf(item)
+  const lines = useMemo(() => ansiLines(output), [output])
+  const skipped = running ? Math.max(0, lines.length - liveLines) : 0
+  const failure = failureText(item)
+  return (
+    <>
+      <div className="code-lines max-h-[126px] overflow-auto border-b border-line bg-sunken px-3 py-1.5" tabIndex={0} role="region" aria-label={t.arguments}>
+        <span className="select-none text-ink3">$ </span>
+        <span className="whitespace-pre-wrap break-words">{commandOf(item)}</span>
+      </div>
+      {failure && <ErrorBand text={failure} />}
+      {skipped > 0 && <div className="px-3 pt-2 text-meta text-ink3">{t.earlier(skipped)}</div>}
+      {lines.length > 0 ? (
+        <Lines count={lines.length - skipped} label={t.result} line={(index) => <AnsiText line={lines[index + skipped]} />} />
+      ) : (
+        !failure && <div className="px-3 py-2 text-meta text-ink3">{running ? t.noOutputYet : t.noOutput}</div>
+      )}
+    </>
+  )
+}
+
+export const terminal: Card = {
+  Body,
+  receipts(item) {
+    const count = item.phase === 'done' ? ansiLines(outputOf(item)).length : 0
+    return [...terminalFacts(item), ...(count > 0 ? [t.lines(count)] : [])]
+  },
+  copyText: (item) => ansiLines(outputOf(item)).map((line) => line.text.replaceAll(/\u001B\[[\d;:]*m/g, '')).join('\n'),
+}

@@ -1,0 +1,128 @@
+// The store of one session: opens its event stream, folds frames once a frame of the screen, and tells React.
+import { ApiError, call, messageOf } from '../api.ts'
+import { openStream, Refused, type Connection, type EventStream } from '../stream.ts'
+import type { SseMessage } from '../sse.ts'
+import { emptySession, foldFrames } from './fold.ts'
+import type { Frame, SessionState } from './items.ts'
+
+export interface SessionSnapshot {
+  readonly session: SessionState
+  readonly connection: Connection
+  /** What was said after the last reconnect, for a few seconds. */
+  readonly note: { readonly kind: 'caught-up'; readonly events: number } | { readonly kind: 'reloaded' } | undefined
+  /** Why the session cannot be opened at all. */
+  readonly problem: string | undefined
+}
+
+export interface SessionHandle {
+  readonly id: string
+  subscribe(listener: () => void): () => void
+  snapshot(): SessionSnapshot
+  retryNow(): void
+  close(): void
+}
+
+const noteMs = 6000
+
+export const initialSnapshot: SessionSnapshot = {
+  session: emptySession,
+  connection: { kind: 'connecting' },
+  note: undefined,
+  problem: undefined,
+}
+
+export function openSession(id: string): SessionHandle {
+  let state = initialSnapshot
+  let frames: Frame[] = []
+  let scheduled = 0
+  let lostAt: number | undefined
+  let noteTimer: ReturnType<typeof setTimeout> | undefined
+  let stream: EventStream | undefined
+  const listeners = new Set<() => void>()
+
+  const update = (change: Partial<SessionSnapshot>): void => {
+    state = { ...state, ...change }
+    for (const listener of listeners) listener()
+  }
+  const flush = (): void => {
+    clearTimeout(scheduled)
+    scheduled = 0
+    const batch = frames
+    frames = []
+    if (batch.length > 0) update({ session: foldFrames(state.session, batch) })
+  }
+  // Note: a timer, not an animation frame: a hidden tab paints no frames and must still fold.
+  const push = (frame: Frame): void => {
+    frames.push(frame)
+    if (scheduled === 0) scheduled = Number(setTimeout(flush, state.session.caughtUp ? 16 : 50))
+  }
+  const say = (note: SessionSnapshot['note']): void => {
+    clearTimeout(noteTimer)
+    update({ note })
+    noteTimer = setTimeout(() => update({ note: undefined }), noteMs)
+  }
+
+  function onMessage({ event, data }: SseMessage): void {
+    const frame = { kind: event, frame: JSON.parse(data) as unknown } as Frame
+    if (frame.kind !== 'event' && frame.kind !== 'live' && frame.kind !== 'caught-up') return
+    push(frame)
+    if (frame.kind !== 'caught-up') return
+    flush()
+    const { lastSeq } = state.session
+    if (frame.frame.seq < lastSeq) {
+      // The log is shorter than what was shown: the server lost its tail. Only a fresh read tells the truth.
+      update({ session: emptySession })
+      say({ kind: 'reloaded' })
+      stream?.retryNow()
+      lostAt = undefined
+    } else if (lostAt !== undefined) {
+      say({ kind: 'caught-up', events: lastSeq - lostAt })
+      lostAt = undefined
+    }
+  }
+
+  function onConnection(connection: Connection): void {
+    if (connection.kind === 'waiting') {
+      push({ kind: 'lost' })
+      lostAt ??= state.session.caughtUp ? state.session.lastSeq : undefined
+    }
+    update({ connection })
+  }
+
+  async function prepare(): Promise<void> {
+    try {
+      await call('sessions.open', { id })
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code === 'NETWORK' || error.code.startsWith('HTTP_5')) throw error
+      update({ problem: messageOf(error) })
+      throw new Refused(0, messageOf(error))
+    }
+  }
+
+  stream = openStream({
+    url: `/api/sessions/${encodeURIComponent(id)}/events`,
+    lastEventId: () => {
+      flush()
+      return state.session.lastSeq < 0 ? undefined : String(state.session.lastSeq)
+    },
+    prepare,
+    onMessage,
+    onConnection,
+  })
+
+  return {
+    id,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    snapshot: () => state,
+    retryNow: () => stream.retryNow(),
+    close() {
+      stream.close()
+      clearTimeout(scheduled)
+      clearTimeout(noteTimer)
+      listeners.clear()
+    },
+  }
+}
