@@ -1,6 +1,6 @@
 // What every session promises, run for both kinds: kept in a file, and kept in memory.
 import { describe, expect, it, vi } from 'vitest'
-import type { Session, SessionEvent } from '../src/index.ts'
+import type { Session, SessionEvent } from '@deepseek-ai/dsh-session'
 import { call, calls, fixture, result, say, userMessage, type Fixture } from './support.ts'
 
 describe.each([

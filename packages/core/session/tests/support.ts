@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHost, type Host } from '@deepseek-ai/cordis'
 import { onTestFinished } from 'vitest'
-import { Sessions, type Session, type SessionsConfig } from '../src/index.ts'
+import { Sessions, type Session, type SessionsConfig } from '@deepseek-ai/dsh-session'
 
 export interface Fixture {
   readonly dir: string

@@ -37,7 +37,7 @@ export class SectionLayers {
     const layers = scopeChain(key).flatMap((scope) => this.scoped.get(scope.key) ?? [])
     if (layers.length === 0) return (this.sortedGlobal ??= sorted(this.global))
     const view: Layer = new Map(this.global)
-    for (const layer of layers.reverse()) for (const [name, entry] of layer) view.set(name, entry)
+    for (const layer of layers.toReversed()) for (const [name, entry] of layer) view.set(name, entry)
     return sorted(view)
   }
 

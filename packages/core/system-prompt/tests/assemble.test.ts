@@ -1,7 +1,7 @@
 import { createHost, createScope, type Context } from '@deepseek-ai/cordis'
 import * as fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { SystemPrompt, type PromptSection, type SystemPromptConfig } from '../src/index.ts'
+import { SystemPrompt, type PromptSection, type SystemPromptConfig } from '@deepseek-ai/dsh-system-prompt'
 
 async function start(config: SystemPromptConfig = { identity: false }): Promise<Context> {
   const host = createHost({ write: () => {} })
