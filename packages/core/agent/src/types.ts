@@ -84,4 +84,42 @@ export interface AgentEndOfTurn {
   readonly reason: TurnEndReason
 }
 
+/** `agent/pre-step`: `messages` is the input that was claimed for the step. */
+export interface PreStepEvent {
+  readonly agent: Agent
+  readonly messages: readonly SessionMessage[]
+  readonly turn: number
+  readonly step: number
+  readonly signal: AbortSignal
+}
+
+/** `enter` may change, add or leave out messages; `reject` drops them and ends the turn as aborted with that reason. */
+export type PreStepDecision =
+  | { readonly kind: 'enter'; readonly messages: readonly SessionMessage[] }
+  | { readonly kind: 'reject'; readonly reason: string }
+
+/** `agent/request` */
+export interface RequestEvent {
+  readonly agent: Agent
+  readonly turn: number
+  readonly step: number
+  readonly signal: AbortSignal
+}
+
+export interface RequestOptions {
+  readonly model: ModelRef
+  /** Upper bound of generated tokens. Omitted: the provider's own. */
+  readonly maxTokens?: number
+}
+
+/** `agent/request-error`: `attempt` counts from 1. */
+export interface RequestErrorEvent extends RequestEvent {
+  readonly model: ModelRef
+  readonly failure: LlmFailure
+  readonly attempt: number
+}
+
+/** Undefined leaves it to the loop. A `retry` rebuilds the request; at most `maxRetries` a step. */
+export type RequestErrorDecision = { readonly kind: 'retry' } | undefined
+
 export type { LlmFailure }
