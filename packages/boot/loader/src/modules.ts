@@ -104,3 +104,8 @@ async function placedSyntaxError(error: unknown, file: string | undefined): Prom
     return placed instanceof SyntaxError ? `SyntaxError: ${placed.message}` : undefined
   }
 }
+
+/** Whether a user module has brought the hooks in. */
+export function hooksRegistered(): boolean {
+  return registered.size > 0
+}
