@@ -51,7 +51,15 @@ export class Call {
     return this.body === undefined ? this.wrapperSignal : this.body.signal
   }
 
-  startBody(timeoutMs: number | undefined): BodyRun {
+  /** True when the caller or a wrapper has cancelled. */
+  get cancelled(): boolean {
+    return this.callerSignal.aborted || this.wrapperSignal.aborted
+  }
+
+  /** Prepares the signal of one body run; undefined when the caller's own signal will do. */
+  startBody(timeoutMs: number | undefined): BodyRun | undefined {
+    this.dispatched = true
+    if (timeoutMs === undefined && this.wrapperSignal === this.callerSignal) return undefined
     return (this.body = new BodyRun(this.callerSignal, this.wrapperSignal, timeoutMs))
   }
 
@@ -85,7 +93,6 @@ export class BodyRun {
   }
 
   get signal(): AbortSignal {
-    if (this.timeoutMs === undefined && this.wrapper === this.caller) return this.caller
     return (this.controller ??= this.fuse()).signal
   }
 
@@ -93,11 +100,6 @@ export class BodyRun {
   get timedOut(): boolean {
     if (this.timeoutMs === undefined) return false
     return this.expired || performance.now() - this.startedAt >= this.timeoutMs
-  }
-
-  /** True when the caller or a wrapper cancelled, whether or not the body looked. */
-  get cancelled(): boolean {
-    return this.caller.aborted || this.wrapper.aborted
   }
 
   release(): void {

@@ -45,9 +45,12 @@ export class Pipeline {
   }
 
   private async run(call: Call): Promise<ToolExecutionResult> {
-    const refused = await this.decide(call)
+    const { layers, listeners } = this.host
+    const refused =
+      listeners['tools/pre-execute'] !== undefined || layers.hasGuards() ? await this.decide(call) : undefined
     if (refused?.final === true) return refused.result
-    return this.post(call, refused === undefined ? await this.around(call) : refused.result)
+    const result = refused === undefined ? await this.around(call) : refused.result
+    return listeners['tools/post-execute'] === undefined ? result : this.post(call, result)
   }
 
   /** Reads each field of the input once and freezes the arguments before any policy sees them. */
@@ -105,9 +108,12 @@ export class Pipeline {
     return undefined
   }
 
-  private async around(call: Call): Promise<ToolExecutionResult> {
+  private around(call: Call): Promise<ToolExecutionResult> {
     const listeners = this.host.listeners['tools/execute']
-    if (listeners === undefined) return this.dispatch(call)
+    return listeners === undefined ? this.dispatch(call) : this.wrap(call, listeners)
+  }
+
+  private async wrap(call: Call, listeners: NonNullable<ListenerTable[string]>): Promise<ToolExecutionResult> {
     const ours = new Set<unknown>()
     const inner = async (): Promise<ToolExecutionResult> => {
       const result = await this.dispatch(call)
@@ -140,21 +146,20 @@ export class Pipeline {
 
   /** Runs the body once. Never rejects: a wrapper sees the same normalised outcome that a caller would. */
   private async dispatch(call: Call): Promise<ToolExecutionResult> {
-    if (call.callerSignal.aborted || call.wrapperSignal.aborted) return aborted(call)
+    if (call.cancelled) return aborted(call)
     const definition = this.host.layers.resolve(call.name, call.agent)
     if (definition === undefined) return this.unknown(call)
-    call.dispatched = true
     const body = call.startBody(definition.timeoutMs)
     let returned: unknown
     try {
       returned = await definition.execute(call.arguments as never, call.view)
     } catch (error) {
-      return bodyFailure(body, definition, error)
+      return bodyFailure(call, body, definition, error)
     } finally {
       call.endBody()
     }
-    if (body.cancelled) return aborted(call)
-    if (body.timedOut) return timedOut(definition)
+    if (call.cancelled) return aborted(call)
+    if (body?.timedOut === true) return timedOut(definition)
     return this.canonical(call, definition, returned)
   }
 
@@ -172,7 +177,6 @@ export class Pipeline {
 
   private async post(call: Call, result: ToolExecutionResult): Promise<ToolExecutionResult> {
     const listeners = this.host.listeners['tools/post-execute']
-    if (listeners === undefined) return result
     let decision: PostDecision
     try {
       const inner = (): PostDecision => ({ kind: 'accept' })
@@ -215,9 +219,9 @@ export class Pipeline {
 }
 
 /** A body's own failure keeps its identity, unless what it threw is just our own signal coming back. */
-function bodyFailure(body: BodyRun, definition: ToolDefinition, thrown: unknown): ToolFailure {
-  if (body.timedOut && !body.cancelled) return timedOut(definition)
-  if (body.cancelled && isAbort(thrown)) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
+function bodyFailure(call: Call, body: BodyRun | undefined, definition: ToolDefinition, thrown: unknown): ToolFailure {
+  if (body?.timedOut === true && !call.cancelled) return timedOut(definition)
+  if (call.cancelled && isAbort(thrown)) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
   return thrownFailure(thrown, 'TOOL_FAILED')
 }
 

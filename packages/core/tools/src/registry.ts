@@ -75,9 +75,9 @@ export class ToolRegistry extends Service {
 
   constructor(ctx: Context) {
     super(ctx, 'tools')
-    // `this.ctx` still is the caller's context, at 64 ns instead of 5 µs a call through a hoisted reference.
-    const tracker = Reflect.get(this, Service.tracker) as { noShadow?: boolean }
-    tracker.noShadow = true
+    // `this.ctx` still is the caller's context, at 0.1 µs a property instead of 5: no shadow object a call, and no lookup of
+    // mixed-in properties, which this service has none of.
+    Object.assign(Reflect.get(this, Service.tracker) as object, { noShadow: true, associate: undefined })
     this.layers = new ToolLayers()
     this.listeners = hooksOf(ctx)
     this.log = ctx.logger('tools')
