@@ -37,6 +37,7 @@ export class HeadTail {
   }
 
   finish(): ShellOutput {
+    if (this.#total === 0) return { text: '', truncated: false, totalBytes: 0 }
     const head = join(this.#head)
     const tail = join(this.#tail).subarray(-this.#tailLimit || this.#tail.bytes)
     const total = this.#total

@@ -43,6 +43,7 @@ export class Execution {
   readonly #exited: Promise<void>
   readonly #streams: readonly [Stream, Stream]
   #status: ExitStatus | undefined
+  #isClosed = false
   #lastOutputAt = 0
   #settle: (cause: Cause) => void = () => {}
 
@@ -51,7 +52,12 @@ export class Execution {
     this.#spec = spec
     this.tree = new ProcessTree(child.pid!, mark)
     this.#streams = [this.#collect('stdout', child.stdout!), this.#collect('stderr', child.stderr!)]
-    this.#closed = new Promise((resolve) => child.once('close', () => resolve()))
+    this.#closed = new Promise((resolve) => {
+      child.once('close', () => {
+        this.#isClosed = true
+        resolve()
+      })
+    })
     this.#exited = new Promise((resolve) => {
       child.once('exit', (exitCode, signal) => {
         this.#status = { exitCode, signal }
@@ -123,6 +129,7 @@ export class Execution {
 
   /** Waits for the pipes to end; true when they did. Gives up after silence or after `drainMs`. */
   async #drain(): Promise<boolean> {
+    if (this.#isClosed) return true
     const deadline = performance.now() + this.#spec.drainMs
     let quietSince = performance.now()
     for (;;) {
@@ -131,7 +138,7 @@ export class Execution {
       // Timers run before the event loop reads: what arrived while it was busy must get its chance first.
       await new Promise<void>((resolve) => setImmediate(resolve))
       const now = performance.now()
-      if (now >= deadline || this.#lastOutputAt <= quietSince) return within(this.#closed, 0)
+      if (now >= deadline || this.#lastOutputAt <= quietSince) return this.#isClosed
       quietSince = now
     }
   }

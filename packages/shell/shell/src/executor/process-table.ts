@@ -1,6 +1,6 @@
 // What processes exist, as the operating system tells it: /proc on Linux, `ps` elsewhere. Reads only; nothing is signalled here.
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 
 export interface ProcessEntry {
@@ -18,27 +18,37 @@ export interface ProcessEntry {
 }
 
 export interface ProcessTable {
+  /** False where each look starts a process of its own. */
+  readonly isCheap: boolean
   /** Every process that is alive; zombies have ended and are not listed. */
   list(): Promise<ProcessEntry[]>
   /** Those of `entries` that are still alive. */
   alive(entries: readonly ProcessEntry[]): Promise<ProcessEntry[]>
   /**
-   * False only when it is certain that no process was started on this machine since `pid` was. Cheap, so that a command
-   * which is a single process costs no look at the table.
+   * The processes that were started after `pid` and are alive, without a look at the whole table. Undefined: only `list()`
+   * can tell.
    */
-  mayHaveStartedSince(pid: number): boolean
+  startedSince(pid: number): ProcessEntry[] | undefined
 }
 
 /** The kernel reports process start in units of 1/100 s to user space on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100
 
-function linuxEntry(pid: number): ProcessEntry | undefined {
-  let stat: string
+/** More pids than this are looked up faster in one listing. */
+const FEW = 64
+
+/** A small file of /proc; undefined when it cannot be read. `utf8` is the encoding that Node reads in one call. */
+function readText(file: string): string | undefined {
   try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return readFileSync(file, 'utf8')
   } catch {
-    return undefined // it ended between the listing and the look
+    return undefined
   }
+}
+
+function linuxEntry(pid: number): ProcessEntry | undefined {
+  const stat = readText(`/proc/${pid}/stat`)
+  if (stat === undefined) return undefined // it ended between the listing and the look
   // The name in parentheses may itself hold spaces and parentheses: the fields begin after the last one.
   const nameEnd = stat.lastIndexOf(')')
   const fields = stat.slice(nameEnd + 2).split(' ')
@@ -57,12 +67,8 @@ function linuxEntry(pid: number): ProcessEntry | undefined {
 }
 
 function linuxCommand(pid: number): string | undefined {
-  try {
-    const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
-    return line === '' ? undefined : line
-  } catch {
-    return undefined // ended meanwhile
-  }
+  const words = readText(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim()
+  return words === '' ? undefined : words
 }
 
 function linuxEnvironmentHas(pid: number, assignment: string): boolean {
@@ -74,6 +80,7 @@ function linuxEnvironmentHas(pid: number, assignment: string): boolean {
 }
 
 const linuxTable: ProcessTable = {
+  isCheap: true,
   async list() {
     const entries: ProcessEntry[] = []
     for (const name of readdirSync('/proc')) {
@@ -86,13 +93,17 @@ const linuxTable: ProcessTable = {
   async alive(entries) {
     return entries.filter((entry) => linuxEntry(entry.pid)?.startTime === entry.startTime)
   },
-  mayHaveStartedSince(pid) {
-    try {
-      // The last field is the pid given out last; threads count too, which errs on the safe side.
-      return Number(readFileSync('/proc/loadavg', 'latin1').trimEnd().split(' ').pop()) !== pid
-    } catch {
-      return true
+  startedSince(pid) {
+    // The last field is the pid given out last. Pids are given out in order and start again after the highest one.
+    const last = Number(readText('/proc/loadavg')?.trimEnd().split(' ').pop())
+    if (!(last >= pid && last - pid <= FEW)) return undefined
+    const entries: ProcessEntry[] = []
+    for (let each = pid + 1; each <= last; each++) {
+      // Most have ended: asking first is cheaper than catching.
+      const entry = existsSync(`/proc/${each}`) ? linuxEntry(each) : undefined
+      if (entry !== undefined) entries.push(entry)
     }
+    return entries
   },
 }
 
@@ -133,8 +144,8 @@ const psTable: ProcessTable = {
     const now = new Map((await psTable.list()).map((entry) => [entry.pid, entry.startTime]))
     return entries.filter((entry) => now.get(entry.pid) === entry.startTime)
   },
-  // Without /proc an answer costs a process of its own; the group check and the pipes have to do.
-  mayHaveStartedSince: () => false,
+  isCheap: false,
+  startedSince: () => undefined,
 }
 
 export const processTable: ProcessTable = process.platform === 'linux' ? linuxTable : psTable

@@ -7,6 +7,8 @@ import { mayBeYoungerThan, processTable, type ProcessEntry } from './process-tab
 
 /** How long after the forced signal the tree may take to disappear; longer only in uninterruptible system calls. */
 const VERIFY_MS = 2000
+/** No machine gives out all its pids in less: within it, a higher pid is a later process. */
+const ROUND_TRIP_MS = 2000
 const POLL_MIN_MS = 2
 const POLL_MAX_MS = 50
 
@@ -18,6 +20,8 @@ export class ProcessTree {
   readonly #seen = new Map<string, ProcessEntry>()
   /** False once the leader's number may belong to a stranger's group. */
   #groupIsOurs = true
+  /** True once the leader has ended and nobody can be left; where looking is dear, once its group is empty. */
+  #presumedQuiet = false
 
   /** `leader` leads a session and a process group of its own; `mark` is an environment assignment only its tree has. */
   constructor(leader: number, mark: string) {
@@ -30,12 +34,17 @@ export class ProcessTree {
    * its number may be given to a stranger. A group with members keeps its number.
    */
   leaderEnded(): void {
-    if (!this.#groupAlive()) this.#groupIsOurs = false
+    const age = performance.now() - this.#startedAt
+    const later = age < ROUND_TRIP_MS ? processTable.startedSince(this.#leader) : undefined
+    const none = later?.length === 0
+    if (none || !this.#groupAlive()) this.#groupIsOurs = false
+    const strangersOnly = later?.some((entry) => this.#belongs(entry, age)) === false
+    this.#presumedQuiet = none || (!this.#groupIsOurs && (strangersOnly || !processTable.isCheap))
   }
 
   /** Names what is alive. `suspicious`: something else, such as an open pipe, says that there is someone. */
   async leftBehind(suspicious: boolean): Promise<ShellSurvivor[] | undefined> {
-    if (!this.#groupIsOurs && !suspicious && !processTable.mayHaveStartedSince(this.#leader)) return undefined
+    if (this.#presumedQuiet && !suspicious) return undefined
     const members = await this.#members()
     // Nobody watches the group from here on, and its number may be reused once it is empty: go by identity and mark.
     this.#groupIsOurs = false

@@ -1,5 +1,5 @@
 // Where a command runs: an explicit folder must be usable; a default that has vanished is replaced and the result says so.
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, resolve } from 'node:path'
 import { ShellError } from '../errors.ts'
@@ -20,13 +20,13 @@ export function resolveWorkdir({ workdir, defaults }: WorkdirRequest): string {
 /** What is wrong with a folder, or undefined when a command can run there. */
 export function workdirProblem(folder: string): string | undefined {
   try {
-    if (!statSync(folder).isDirectory()) return 'is not a folder'
-    accessSync(folder, constants.X_OK)
+    // The dot makes one call of it: below something that is not a folder there is no dot.
+    accessSync(folder.endsWith('/') ? folder : `${folder}/.`, constants.X_OK)
     return undefined
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return 'does not exist'
-    if (code === 'ENOTDIR') return 'lies below something that is not a folder'
+    if (code === 'ENOTDIR') return 'is not a folder'
     return code === 'EACCES' || code === 'EPERM' ? 'may not be entered' : `cannot be used (${code ?? String(error)})`
   }
 }
