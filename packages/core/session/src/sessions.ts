@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { emitContained, errorMessage, hooksOf, Service, type Context, type Fiber } from '@deepseek-ai/cordis'
 import { sessionsConfig, type SessionsConfig } from './config.ts'
 import { notFound, SessionError } from './errors.ts'
@@ -43,6 +44,8 @@ export class Sessions extends Service implements SessionStore {
   private readonly summaries: Summaries
   private readonly warn: (message: string) => void
   private readonly notify: (event: 'session/created' | 'session/changed' | 'session/deleted', value: unknown) => void
+  private readonly registry: Context['registry']
+  private readonly consumers = new Set<Fiber>()
   private stopped = false
 
   constructor(ctx: Context, config: SessionsConfig) {
@@ -50,6 +53,7 @@ export class Sessions extends Service implements SessionStore {
     this.dir = config.dir
     this.fsync = config.fsync ?? 'batch'
     // Loggers and listener lists are read once: a context property costs more than an append.
+    this.registry = ctx.registry
     const logger = ctx.logger('sessions')
     this.warn = (message) => logger.warn('%s', message)
     const hooks = hooksOf(ctx)
@@ -71,13 +75,12 @@ export class Sessions extends Service implements SessionStore {
   }
 
   *[Service.init](): Generator<() => void | Promise<void>, void, void> {
-    const { ctx } = this
     const drain = (): void => {
       for (const session of this.live.values()) session.drain()
     }
     process.on('exit', drain) // `process.exit()` runs no disposers
     yield () => void process.off('exit', drain)
-    yield () => this.stop(ctx)
+    yield () => this.stop()
   }
 
   async create(options: CreateSessionOptions): Promise<Session> {
@@ -192,6 +195,7 @@ export class Sessions extends Service implements SessionStore {
   /** Runs the operations on one id one after the other. */
   private async serial<T>(id: string, operation: () => Promise<T>): Promise<T> {
     if (this.stopped) throw new SessionError('the session service has stopped', 'SESSIONS_STOPPED')
+    this.noteConsumers()
     const before = this.queues.get(id)
     const mine = before === undefined ? operation() : before.then(operation, operation)
     this.queues.set(id, mine)
@@ -203,23 +207,28 @@ export class Sessions extends Service implements SessionStore {
   }
 
   /** Waits for the consumers, who may have something to log at their end, then closes what they left open. */
-  private async stop(ctx: Context): Promise<void> {
+  private async stop(): Promise<void> {
     this.stopped = true
-    // All effects of a fiber begin to unwind in one tick; after it the consumers know that they must end.
-    await Promise.resolve()
-    await Promise.all(consumersOf(ctx).map((fiber) => settled(fiber)))
+    // A host unwinds its fibers side by side, those in groups some microtasks later: let all of them begin.
+    await nextTick()
+    this.noteConsumers()
+    await Promise.all([...this.consumers].map((fiber) => settled(fiber)))
     await Promise.allSettled(this.queues.values())
     const endings = [...this.live.values()].map((session) => session.close())
     for (const ending of await Promise.allSettled(endings)) {
       if (ending.status === 'rejected') this.warn(errorMessage(ending.reason))
     }
   }
-}
 
-function consumersOf(ctx: Context): Fiber[] {
-  return [...ctx.registry.values()]
-    .flatMap((runtime) => [...runtime.fibers])
-    .filter((fiber) => 'sessions' in fiber.inject)
+  /** Remembers who uses the service: a fiber that is being disposed is in no list any more. */
+  private noteConsumers(): void {
+    for (const fiber of this.consumers) {
+      if (fiber.uid === null && fiber.inertia === undefined) this.consumers.delete(fiber)
+    }
+    for (const runtime of this.registry.values()) {
+      for (const fiber of runtime.fibers) if ('sessions' in fiber.inject) this.consumers.add(fiber)
+    }
+  }
 }
 
 async function settled(fiber: Fiber): Promise<void> {
