@@ -5,7 +5,7 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import { errorCode, errorMessage } from '@deepseek-ai/cordis'
 import type { Auth } from './auth.ts'
 import { readJsonBody } from './body.ts'
-import { ServerError, type ServerErrorCode } from './errors.ts'
+import { ServerError } from './errors.ts'
 import { foreignReason, setSecurityHeaders } from './fence.ts'
 import type { Feeds } from './feeds.ts'
 import type { HostFeed } from './host-feed.ts'
@@ -33,8 +33,8 @@ export interface AppSources {
   warn(message: string): void
 }
 
-type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 413 | 415 | 500
-const STATUS: { readonly [C in ServerErrorCode]?: ErrorStatus } = {
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415
+const STATUS: { readonly [code: string]: ErrorStatus } = {
   UNAUTHORIZED: 401,
   FOREIGN_REQUEST: 403,
   NOT_FOUND: 404,
@@ -44,11 +44,15 @@ const STATUS: { readonly [C in ServerErrorCode]?: ErrorStatus } = {
   UNSUPPORTED_MEDIA_TYPE: 415,
   INVALID_JSON: 400,
   INVALID_PARAMS: 400,
+  SESSION_NOT_FOUND: 404,
+  INVALID_SESSION_ID: 404,
+  SESSION_LOCKED: 409,
 }
 
 const UNAUTHORIZED =
   'This page has no access to the server: open the address that `dsh web` printed when it started, or run `dsh web` again for a new one.'
-const NO_PAGE = 'The dsh server is running, but no page is installed: load the plugin @deepseek-ai/dsh-web, or use the API.\n'
+const NO_PAGE =
+  'The dsh server is running, but no page is installed: load the plugin @deepseek-ai/dsh-web, or use the API.\n'
 
 export function createApp(sources: AppSources): Hono<Env> {
   const app = new Hono<Env>()
@@ -145,7 +149,7 @@ function failure(sources: AppSources, error: unknown, c: Context<Env>): Response
     return RESPONSE_ALREADY_SENT
   }
   const code = errorCode(error)
-  const status = code === 'SESSION_NOT_FOUND' || code === 'INVALID_SESSION_ID' ? 404 : STATUS[code as ServerErrorCode]
+  const status = code === undefined ? undefined : STATUS[code]
   // The rest of a refused body is not read: the connection cannot be used again.
   if (status === 413 || status === 415) c.env.outgoing.setHeader('Connection', 'close')
   if (code !== undefined) return c.json({ ok: false, error: { code, message: errorMessage(error) } }, status ?? 500)

@@ -36,6 +36,7 @@ export class Feed {
   owned: boolean
   private readonly sources: FeedSources
   private agent: Agent | undefined
+  private detached = false
   private leaveSession: () => void
   private leaveAgent: (() => void) | undefined
   private flushedSeq = -1
@@ -74,6 +75,7 @@ export class Feed {
 
   /** Looks for a session object or an agent that has replaced the known one. */
   refresh(): void {
+    if (this.detached) return
     const session = this.sources.sessions.get(this.id)
     if (session !== undefined && session !== this.session) this.adopt(session, false)
     const agent = this.sources.agents.get(this.id)
@@ -94,7 +96,9 @@ export class Feed {
     this.reopening ??= (async () => {
       try {
         const live = this.sources.sessions.get(this.id)
-        if (live === undefined) this.adopt(await this.sources.sessions.open(this.id), true)
+        const session = live ?? (await this.sources.sessions.open(this.id))
+        if (this.detached) await (live === undefined ? session.close() : undefined)
+        else if (session !== this.session) this.adopt(session, live === undefined)
         this.refresh()
       } finally {
         this.reopening = undefined
@@ -103,7 +107,9 @@ export class Feed {
     await this.reopening
   }
 
+  /** Lets go of the session and its agent, for good. */
   detach(): void {
+    this.detached = true
     this.leaveSession()
     this.leaveAgent?.()
     this.leaveAgent = undefined

@@ -1,6 +1,7 @@
 // Where a text stops being JSON. Only used after JSON.parse has refused: V8 names a position for some errors and not for others.
 
-const TOKEN = /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.])))/y
+const TOKEN =
+  /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.])))/y
 
 type Wanted = 'value' | 'value or ]' | 'key or }' | 'key' | ':' | ', or end'
 

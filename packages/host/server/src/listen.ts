@@ -33,9 +33,12 @@ export async function closeServer(server: Server): Promise<void> {
 function listenError(error: NodeJS.ErrnoException, host: string, port: number): ServerError {
   if (error.code === 'EADDRINUSE') {
     const remedy = 'Choose another with --port, or --port 0 to let the system pick one.'
-    return new ServerError(`port ${port} on ${host} is in use by another program. ${remedy}`, 'PORT_IN_USE', { cause: error })
+    return new ServerError(`port ${port} on ${host} is in use by another program. ${remedy}`, 'PORT_IN_USE', {
+      cause: error,
+    })
   }
-  const remedy = error.code === 'EACCES' ? '. Ports below 1024 may need rights that you do not have: choose another with --port' : ''
+  const remedy =
+    error.code === 'EACCES' ? '. Ports below 1024 may need rights that you do not have: choose another with --port' : ''
   return new ServerError(`cannot listen on ${host} port ${port}: ${errorMessage(error)}${remedy}`, 'LISTEN_FAILED', {
     cause: error,
   })

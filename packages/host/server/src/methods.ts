@@ -67,8 +67,8 @@ export function createMethods(sources: MethodSources): MethodTable {
     },
     'sessions.delete': async ({ id }) => {
       await feeds.holding(id, async () => {
-        await agents.get(id)?.dispose()
         feeds.end(id)
+        await agents.get(id)?.dispose()
         await sessions.delete(id)
       })
       hostFeed.removed(id)
@@ -113,7 +113,9 @@ export async function callMethod<M extends MethodName>(
 
 async function mustBeFolder(path: string): Promise<void> {
   const facts = await stat(path).catch((error: unknown) => {
-    throw new ServerError(`the folder ${path} cannot be used: ${errorMessage(error)}`, 'FOLDER_NOT_FOUND', { cause: error })
+    throw new ServerError(`the folder ${path} cannot be used: ${errorMessage(error)}`, 'FOLDER_NOT_FOUND', {
+      cause: error,
+    })
   })
   if (!facts.isDirectory()) throw new ServerError(`${path} is not a folder`, 'FOLDER_NOT_FOUND')
 }

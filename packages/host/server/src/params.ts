@@ -58,7 +58,9 @@ export function checkParams<M extends MethodName>(method: M, params: unknown): M
   for (const name of Object.keys(params)) {
     if (Object.hasOwn(shape, name)) continue
     const known = Object.keys(shape)
-    throw refuse(`"${name}" is not a parameter; ${known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`}`)
+    throw refuse(
+      `"${name}" is not a parameter; ${known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`}`,
+    )
   }
   const checked: Record<string, unknown> = {}
   for (const [name, field] of Object.entries(shape)) {

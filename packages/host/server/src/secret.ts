@@ -61,7 +61,10 @@ function parseSecret(text: string): Buffer | undefined {
 function publish(file: string, secret: Buffer, replace: boolean): Buffer {
   const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
-    writeFileSync(draft, `${JSON.stringify({ cookieSecret: secret.toString('base64url') })}\n`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(draft, `${JSON.stringify({ cookieSecret: secret.toString('base64url') })}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+    })
     chmodSync(draft, 0o600)
     if (replace) {
       renameSync(draft, file)

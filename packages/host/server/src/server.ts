@@ -8,7 +8,7 @@ import { Service, errorMessage, type Context } from '@deepseek-ai/cordis'
 import type {} from '@deepseek-ai/dsh-llm'
 import type {} from '@deepseek-ai/dsh-tools'
 import type {} from '@deepseek-ai/dsh-session'
-import type {} from '@deepseek-ai/dsh-agent'
+import type { Agent } from '@deepseek-ai/dsh-agent'
 import { createApp } from './app.ts'
 import { createAuth, newToken, type Auth } from './auth.ts'
 import { Cards } from './cards.ts'
@@ -126,7 +126,8 @@ function createParts(ctx: Context, settings: ServerSettings) {
   const { sessions, agents, llm, tools } = ctx
   const logger = ctx.logger('server')
   const warn = (message: string): void => logger.warn('%s', message)
-  const report = (error: unknown): void => logger.error('%s', error instanceof Error ? error.stack : errorMessage(error))
+  const report = (error: unknown): void =>
+    logger.error('%s', error instanceof Error ? error.stack : errorMessage(error))
   const version = settings.version ?? ownVersion()
   const info = (): HostInfo => ({
     version,
@@ -153,7 +154,7 @@ function createParts(ctx: Context, settings: ServerSettings) {
   })
   ctx.on('llm/changed', () => hostFeed.infoChanged())
   ctx.on('tools/change', () => feeds.forgetFrames())
-  ctx.on('session/created', (session) => hostFeed.touch(session.id))
+  ctx.on('session/created', ({ id }) => hostFeed.touch(id))
   ctx.on('session/changed', ({ id }) => {
     feeds.refresh(id)
     hostFeed.touch(id)
@@ -162,6 +163,13 @@ function createParts(ctx: Context, settings: ServerSettings) {
     feeds.end(id)
     hostFeed.removed(id)
   })
+  const agentChanged = ({ agent: { id } }: { agent: Agent }): void => {
+    feeds.refresh(id)
+    hostFeed.touch(id)
+  }
+  ctx.on('agent/created', agentChanged)
+  ctx.on('agent/disposed', agentChanged)
+  ctx.on('agent/status', ({ agent: { id } }) => hostFeed.touch(id))
   return { methods, feeds, hostFeed, warn, report }
 }
 

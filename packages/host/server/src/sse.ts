@@ -21,6 +21,11 @@ export class SseWriter {
 
   constructor(response: ServerResponse, options: SseOptions) {
     this.response = response
+    this.heartbeat = setInterval(() => this.beat(), options.heartbeatMs).unref()
+    if (response.destroyed || response.writableEnded) {
+      this.close() // the reader left before the stream began: no `close` event is to come
+      return
+    }
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
@@ -32,10 +37,6 @@ export class SseWriter {
     response.on('close', () => this.close())
     // A write after the peer has gone reports here; `close` follows.
     response.on('error', () => this.close())
-    this.heartbeat = setInterval(() => {
-      if (!response.writableNeedDrain) response.write(':\n\n')
-    }, options.heartbeatMs)
-    this.heartbeat.unref()
   }
 
   /** Queues bytes. Check `full` afterwards and wait for `drained()`: the queue is not bounded by itself. */
@@ -67,6 +68,11 @@ export class SseWriter {
     if (this.closed) return
     this.response.end()
     this.close()
+  }
+
+  private beat(): void {
+    // A reader that is behind has enough to read.
+    if (!this.full && !this.closed) this.response.write(':\n\n')
   }
 
   private close(): void {
