@@ -1,6 +1,5 @@
 // The plugin row: registers provider `offline` with its one model. What the model answers is in reply.ts.
 import type { Context } from '@deepseek-ai/cordis'
-import type {} from '@deepseek-ai/dsh-llm'
 import { offlineAdapter } from './adapter.ts'
 
 export interface OfflineConfig {

@@ -77,16 +77,16 @@ function maskQuotes(text: string, tools: readonly ToolSchema[]): string {
 
 // An apostrophe inside a word is no quote.
 const QUOTED = /`([^`]+)`|"([^"]+)"|“([^”]+)”|(?<![\p{L}\p{N}])'([^']+)'(?![\p{L}\p{N}])/gu
-const HOLE = /\u0000(\d+)\u0000/g
+const HOLE = /\uE000(\d+)\uE000/g
 const STOP_WORDS = /^(?:to|of|the|a|an|and|with|on|for|in|is|tool|then)$/i
 
 function readArguments(tool: ToolSchema, segment: string, sentence: string): Arguments {
   const json = /\{[^]*\}/.exec(segment)?.[0]
   if (json !== undefined && isObject(json)) return { json }
   const quotes: string[] = []
-  let text = segment.replaceAll('\u0000', ' ').replace(QUOTED, (...match: unknown[]) => {
+  let text = segment.replaceAll('\uE000', ' ').replace(QUOTED, (...match: unknown[]) => {
     quotes.push(match.slice(1, 5).find((group): group is string => typeof group === 'string') ?? '')
-    return `\u0000${quotes.length - 1}\u0000`
+    return `\uE000${quotes.length - 1}\uE000`
   })
   const values = new Map<string, Written>()
   for (const name of propertiesOf(tool).keys()) {
@@ -117,8 +117,8 @@ function isObject(json: string): boolean {
 function pairOf(name: string, text: string): { whole: string; value: string } | undefined {
   const key = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const end = `(?=\\s*(?:[,;\\n]|\\s(?:and|then)\\s|[.!?]?\\s*$))`
-  const colon = new RegExp(`(?<![\\w-])${key}\\s*:\\s*(\\u0000\\d+\\u0000|[^,;\\n]+?)${end}`, 'i').exec(text)
-  const other = new RegExp(`(?<![\\w-])${key}(?:\\s*=\\s*|\\s+(?:is\\s+)?)(\\u0000\\d+\\u0000|[^\\s,;]+)`, 'i').exec(
+  const colon = new RegExp(`(?<![\\w-])${key}\\s*:\\s*(\\uE000\\d+\\uE000|[^,;\\n]+?)${end}`, 'i').exec(text)
+  const other = new RegExp(`(?<![\\w-])${key}(?:\\s*=\\s*|\\s+(?:is\\s+)?)(\\uE000\\d+\\uE000|[^\\s,;]+)`, 'i').exec(
     text,
   )
   for (const match of [colon, other]) {
@@ -130,7 +130,7 @@ function pairOf(name: string, text: string): { whole: string; value: string } | 
 }
 
 function filled(value: string, quotes: readonly string[]): Written {
-  const whole = /^\u0000(\d+)\u0000$/.exec(value)
+  const whole = /^\uE000(\d+)\uE000$/.exec(value)
   if (whole !== null) return { text: quotes[Number(whole[1])] ?? '', quoted: true }
   return { text: value.replace(HOLE, (_, index) => quotes[Number(index)] ?? ''), quoted: false }
 }
@@ -147,7 +147,7 @@ function primaryValue(tool: ToolSchema, text: string, quotes: readonly string[])
   return undefined
 }
 
-const HOLE_ONCE = /\u0000(\d+)\u0000/
+const HOLE_ONCE = /\uE000(\d+)\uE000/
 /** A command is taken only where it is spelled out: "list the files" is not one. */
 const COMMAND_TEXT = [/\bto\s+(?:run|execute)\s+(?:the\s+command\s+)?(.+)$/is, /^\s*(?:run\s*)?:\s*(.+)$/is]
 const ARGUMENT_TEXT = [

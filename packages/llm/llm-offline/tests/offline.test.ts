@@ -1,7 +1,7 @@
 import { Context } from '@deepseek-ai/cordis'
 import Llm, { type LlmChunk, type LlmMessage, type LlmRequest } from '@deepseek-ai/dsh-llm'
 import type { JsonSchema, ToolSchema } from '@deepseek-ai/dsh-tools'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as offline from '../src/index.ts'
 
@@ -147,7 +147,7 @@ describe('commands', () => {
       'name=',
       'a=1',
       '\\',
-      '\u0000',
+      '\uE0000\uE000',
       'use the greet tool',
       ' to ',
       '\ud800',

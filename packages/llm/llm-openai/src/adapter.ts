@@ -1,0 +1,201 @@
+// The adapter: one streaming chat completion over the `openai` library, from connection to terminal chunk.
+import { errorMessage } from '@deepseek-ai/cordis'
+import { failureChunk, type LlmAdapter, type LlmChunk, type LlmRequest } from '@deepseek-ai/dsh-llm'
+import type { ProviderSpec } from './config.ts'
+import { connectionOf, shownURL, statusOf, store, type Connection } from './connection.ts'
+import { DeltaReader } from './deltas.ts'
+import { ProviderSettingsError } from './errors.ts'
+import { failureOf, scrub, type RequestFacts } from './failures.ts'
+import { Silence } from './silence.ts'
+import { bodyOf } from './wire.ts'
+
+/** After the last word only usage is missing: a server that keeps the connection open is not waited for. */
+const USAGE_WAIT_MS = 1000
+const ERROR_BODY_WAIT_MS = 10_000
+const SHOWN_BODY = 120
+
+export function openAiAdapter(spec: ProviderSpec, env: NodeJS.ProcessEnv): LlmAdapter {
+  return {
+    provider: spec.provider,
+    status: () => statusOf(spec, env),
+    stream: (request) => answer(request, spec, env),
+    async configure(settings) {
+      try {
+        store(spec, settings, env)
+      } catch (error) {
+        if (error instanceof ProviderSettingsError) throw error
+        const message = `the settings of "${spec.provider}" could not be stored: ${errorMessage(error)}`
+        throw new ProviderSettingsError(message, 'SETTINGS_UNAVAILABLE', { cause: error })
+      }
+    },
+  }
+}
+
+async function* answer(
+  request: LlmRequest,
+  spec: ProviderSpec,
+  env: NodeJS.ProcessEnv,
+): AsyncGenerator<LlmChunk, void, void> {
+  const connection = connectionOf(spec, env)
+  const { baseURL, problem } = connection
+  if (problem !== undefined) {
+    yield refusal(spec, problem)
+    return
+  }
+  const facts: RequestFacts = {
+    provider: spec.provider,
+    model: request.model,
+    key: connection.key,
+    baseURL: baseURL?.value ?? '',
+    connectTimeoutMs: spec.connectTimeoutMs,
+    started: false,
+  }
+  const exchange = new Exchange(request.signal)
+  const reader = new DeltaReader()
+  let started = false
+  try {
+    const { data, response } = await open(request, spec, connection, exchange)
+    started = true
+    const wrong = await wrongType(response, facts)
+    if (wrong !== undefined) {
+      yield wrong
+      return
+    }
+    exchange.silence.watch(spec.timeoutMs)
+    for await (const chunk of data) {
+      exchange.silence.pause()
+      yield* reader.read(chunk)
+      exchange.silence.watch(reader.finished ? USAGE_WAIT_MS : spec.timeoutMs)
+    }
+    yield ending(exchange, reader, spec) ?? reader.end(spec.provider)
+  } catch (error) {
+    const failure = failureOf(error, { ...facts, started })
+    const failed: LlmChunk = { type: 'error', failure }
+    const answered = failure.status !== undefined && !exchange.cancelled
+    yield answered ? failed : (ending(exchange, reader, spec) ?? failed)
+  } finally {
+    exchange.close()
+  }
+}
+
+function refusal(spec: ProviderSpec, problem: NonNullable<Connection['problem']>): LlmChunk {
+  const message =
+    problem.code === 'MISSING_CREDENTIAL' ? `"${spec.provider}" has no API key. ${problem.message}` : problem.message
+  return failureChunk(problem.code, message)
+}
+
+/** One HTTP exchange: its abort controller and its watch. */
+class Exchange {
+  readonly controller = new AbortController()
+  readonly silence: Silence
+  silent = false
+  private readonly outer: AbortSignal
+  private readonly onAbort: () => void
+
+  constructor(outer: AbortSignal) {
+    this.outer = outer
+    this.onAbort = () => this.controller.abort()
+    this.silence = new Silence(() => {
+      this.silent = true
+      this.controller.abort()
+    })
+    if (outer.aborted) this.controller.abort()
+    else outer.addEventListener('abort', this.onAbort, { once: true })
+  }
+
+  get cancelled(): boolean {
+    return this.outer.aborted
+  }
+
+  close(): void {
+    this.silence.pause()
+    this.outer.removeEventListener('abort', this.onAbort)
+    this.controller.abort() // closes the connection when the answer is not complete; otherwise it is kept for the next one
+  }
+}
+
+/** The end that does not depend on what was thrown: cancelled, complete but for the usage, or silent. */
+function ending(exchange: Exchange, reader: DeltaReader, spec: ProviderSpec): LlmChunk | undefined {
+  if (exchange.cancelled) return failureChunk('ABORTED', 'The request was cancelled.')
+  if (reader.finished) return reader.end(spec.provider)
+  if (!exchange.silent) return undefined
+  const seconds = Math.round(spec.timeoutMs / 100) / 10
+  return failureChunk(
+    'TIMEOUT',
+    `"${spec.provider}" sent nothing for ${seconds} s in the middle of its answer; try again.`,
+  )
+}
+
+async function open(request: LlmRequest, spec: ProviderSpec, connection: Connection, exchange: Exchange) {
+  // Loaded at the first request: it takes longer to load than everything else at start.
+  const { default: OpenAI } = await import('openai')
+  const client = new OpenAI({
+    // A server without keys still gets the header that the library insists on.
+    apiKey: connection.key?.value ?? 'none',
+    baseURL: connection.baseURL?.value,
+    // Everything that the library would otherwise read from the environment belongs to other programs.
+    organization: null,
+    project: null,
+    adminAPIKey: null,
+    webhookSecret: null,
+    logLevel: 'off', // its log holds whole requests
+    maxRetries: 0, // retries happen at step boundaries of the agent
+    timeout: spec.connectTimeoutMs,
+    defaultHeaders: { 'User-Agent': 'dsh', ...(connection.key === undefined ? { Authorization: null } : {}) },
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      // The library stops its own clock here; the body of an error may stall as well.
+      exchange.silence.watch(response.ok ? spec.timeoutMs : Math.min(spec.timeoutMs, ERROR_BODY_WAIT_MS))
+      return observed(response, () => exchange.silence.touch())
+    },
+  })
+  const body = bodyOf(request, spec)
+  return client.chat.completions.create(body, { signal: exchange.controller.signal }).withResponse()
+}
+
+/** Reports each arrival of bytes: comments that keep a connection alive never become chunks. */
+function observed(response: Response, onBytes: () => void): Response {
+  if (response.body === null) return response
+  const body = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(bytes, controller) {
+        onBytes()
+        controller.enqueue(bytes)
+      },
+    }),
+  )
+  const { status, statusText, headers } = response
+  return new Response(body, { status, statusText, headers })
+}
+
+/** A failure when the answer is no event stream: a login page, a proxy, another API. */
+async function wrongType(response: Response, facts: RequestFacts): Promise<LlmChunk | undefined> {
+  const type = response.headers.get('content-type') ?? ''
+  if (type === '' || /^text\/event-stream\b/i.test(type.trim())) return undefined
+  const begins = await beginning(response, facts)
+  const message =
+    `"${facts.provider}" answered with ${type} instead of an event stream${begins === '' ? '' : ` (it begins ${JSON.stringify(begins)})`}; ` +
+    `check that ${shownURL(facts.baseURL) ?? 'the base URL'} is the address of a chat completions API.`
+  return failureChunk('MALFORMED_RESPONSE', message, { status: response.status })
+}
+
+async function beginning(response: Response, facts: RequestFacts): Promise<string> {
+  const reader = response.body?.getReader()
+  try {
+    const first = await reader?.read()
+    // Scrubbed before it is cut: half a key would not be found.
+    const text = scrub(new TextDecoder().decode(first?.value ?? new Uint8Array()), facts.key)
+    return Array.from(
+      text
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, 4 * SHOWN_BODY),
+    )
+      .slice(0, SHOWN_BODY)
+      .join('')
+  } catch {
+    return '' // the type alone says enough
+  } finally {
+    reader?.cancel().catch(() => {}) // closed already is as good
+  }
+}
