@@ -1,1 +1,2 @@
-export {}
+// Public surface of @deepseek-ai/dsh-testkit. Anything added here is public.
+export { testShell, type ShellFactory, type ShellUnderTest, type SuiteRunner } from './shell/suite.ts'

@@ -1,0 +1,54 @@
+// The contract suite of shells: every provider of `ctx.shell` that speaks a POSIX dialect runs it, with real processes.
+// Runner-agnostic: the caller hands in `describe` and `it`, so that this package needs no test framework.
+import type { Shell, ShellRequest, ShellResult } from '@deepseek-ai/dsh-shell'
+import { environmentRows } from './environment-rows.ts'
+import { lifecycleRows } from './lifecycle-rows.ts'
+import { outputRows } from './output-rows.ts'
+import { requestRows } from './request-rows.ts'
+import { settleRows } from './settle-rows.ts'
+
+/** What the suites need of a test runner; vitest's and `node:test`'s own functions fit. */
+export interface SuiteRunner {
+  describe(name: string, body: () => void): unknown
+  it(name: string, body: () => Promise<void>): unknown
+}
+
+export interface ShellUnderTest {
+  shell: Shell
+  /** Ends the provider as its host would. */
+  dispose(): Promise<unknown>
+}
+
+/**
+ * Makes a fresh provider a test. Wanted: a polite-to-forced grace of at most 500 ms (`graceMs`), `maxOutputBytes` 65536, `drainMs` 500,
+ * `maxTimeoutMs` 60000, and the host's own environment and folder.
+ */
+export type ShellFactory = () => Promise<ShellUnderTest>
+
+export interface ShellCase extends ShellUnderTest {
+  run(command: string, more?: Omit<ShellRequest, 'command'>): Promise<ShellResult>
+}
+
+export type ShellTest = (name: string, body: (shell: ShellCase) => Promise<void>) => void
+
+/** Registers the suite. Its tests start real processes and read /proc: Linux, files run in a process of their own. */
+export function testShell({ describe, it }: SuiteRunner, name: string, factory: ShellFactory): void {
+  const test: ShellTest = (title, body) => {
+    it(title, async () => {
+      const made = await factory()
+      const { shell } = made
+      try {
+        await body({ ...made, run: (command, more) => shell.run(shell.resolve({ command, ...more })) })
+      } finally {
+        await made.dispose()
+      }
+    })
+  }
+  describe(`${name} keeps the shell contract`, () => {
+    describe('standard input, prompts and settling', () => settleRows(test))
+    describe('timeout, abort, process tree and disposal', () => lifecycleRows(test))
+    describe('output', () => outputRows(test))
+    describe('environment', () => environmentRows(test))
+    describe('requests and folders', () => requestRows(test))
+  })
+}
