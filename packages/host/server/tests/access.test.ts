@@ -25,11 +25,11 @@ interface Answer {
 /** fetch() may not set Host, Origin or Sec-Fetch-*; a plain request may. */
 function raw(
   path: string,
-  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+  options: { method?: string; headers?: Record<string, string>; body?: string; origin?: string } = {},
 ): Promise<Answer> {
-  const { method = 'GET', headers = {}, body } = options
+  const { method = 'GET', headers = {}, body, origin = host.origin } = options
   return new Promise((resolve, reject) => {
-    const sent = request(host.origin + path, { method, headers, agent: false }, (response) => {
+    const sent = request(origin + path, { method, headers, agent: false }, (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
       response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }))
@@ -248,8 +248,8 @@ describe('the cookie secret', () => {
     const cookie = (launched.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
     await first.dispose()
     expect((await stat(secretFile)).mode & 0o777).toBe(0o600)
-    const ask = async (again: TestHost) =>
-      (await again.fetch('/api/host.info', { method: 'POST', headers: { ...json, cookie }, body: '{}' })).status
+    const ask = async ({ origin }: TestHost) =>
+      (await raw('/api/host.info', { method: 'POST', headers: { ...json, cookie }, body: '{}', origin })).status
 
     const again = await startHost(join(folder.path, 'k1'), { secretFile, port })
     expect(again.token).not.toBe(first.token)
