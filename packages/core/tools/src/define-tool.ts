@@ -7,7 +7,11 @@ import type { JsonSchema, ParameterSchemaSpec, ValueSchemaSpec } from './schema/
 import { validatorFor } from './schema/validate.ts'
 import type { PresentedResult, ToolDefinition, ToolExecution } from './types.ts'
 
-export interface DefineToolOptions<P extends ParameterSchemaSpec, S extends ValueSchemaSpec> {
+export interface DefineToolOptions<
+  P extends ParameterSchemaSpec,
+  S extends ValueSchemaSpec,
+  R extends InferValue<S> = InferValue<S>,
+> {
   name: string
   /** What the model reads about the tool. */
   description: string
@@ -26,7 +30,7 @@ export interface DefineToolOptions<P extends ParameterSchemaSpec, S extends Valu
   /** Whether this call may overlap others. Only an exact `true` counts; a throw or invalid arguments mean no. */
   isConcurrencySafe?(args: InferArgs<P>): boolean
   /** Does the work. `args` are valid and frozen. Throw for infrastructure failures only. */
-  execute(args: InferArgs<P>, exec: ToolExecution): InferValue<S> | Promise<InferValue<S>>
+  execute(args: InferArgs<P>, exec: ToolExecution): R | Promise<R>
   /** The card while the call runs. Pure. Not asked for invalid arguments; a throw falls back to the generic card. */
   presentCall?(args: InferArgs<P>): ToolCallView | undefined
   /** The card of the finished call, live and on replay. Pure. Not asked for invalid arguments; a throw falls back likewise. */
@@ -38,9 +42,12 @@ export interface DefineToolOptions<P extends ParameterSchemaSpec, S extends Valu
  * or malformed `output`, `Error` for a bad `timeoutMs`. The definition's `execute` rejects with `ToolArgsError` before the body when
  * the arguments do not match.
  */
-export function defineTool<const P extends ParameterSchemaSpec, const S extends ValueSchemaSpec>(
-  options: DefineToolOptions<P, S>,
-): ToolDefinition {
+export function defineTool<
+  const P extends ParameterSchemaSpec,
+  const S extends ValueSchemaSpec,
+  // Note: a const parameter of its own keeps `kind: 'found'` a literal in what a body returns; `InferValue<S>` would widen it.
+  const R extends InferValue<S>,
+>(options: DefineToolOptions<P, S, R>): ToolDefinition {
   const { name, description, output, timeoutMs } = options
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new Error(`defineTool(${name}): timeoutMs must be a positive finite number`)
@@ -77,8 +84,8 @@ function bindOutput<P extends ParameterSchemaSpec, S extends ValueSchemaSpec>(
 type Callbacks = Pick<ToolDefinition, 'execute' | 'isConcurrencySafe' | 'presentCall' | 'presentResult'>
 
 /** Optional callbacks appear only when they were given, since their presence means something to the registry. */
-function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec>(
-  options: DefineToolOptions<P, S>,
+function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec, R extends InferValue<S>>(
+  options: DefineToolOptions<P, S, R>,
   parameters: JsonSchema,
 ): Callbacks {
   const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(parameters, args, callback)

@@ -8,8 +8,8 @@ import type { JsonSchema } from './types.ts'
 export function unknownArgumentHints(schema: JsonSchema, value: unknown): string[] {
   const { properties, additionalProperties } = schema
   if (properties === undefined || additionalProperties === false) return []
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
   try {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
     const keys = Object.keys(value)
     if (keys.every((key) => Object.hasOwn(properties, key))) return []
     const missing = Object.keys(properties).filter((key) => !Object.hasOwn(value, key))

@@ -61,7 +61,7 @@ export function annotationProblem(key: string, value: unknown): string | undefin
 export function constraintProblem(key: string, value: unknown, type: JsonType): string | undefined {
   switch (key) {
     case 'const':
-      return isLiteral(value, type) ? undefined : `must be a ${type} value`
+      return isLiteral(value, type) ? undefined : `must be ${type === 'integer' ? 'an' : 'a'} ${type} value`
     case 'enum':
       return Array.isArray(value) && value.length > 0 && value.every((item) => isLiteral(item, type))
         ? undefined

@@ -26,6 +26,12 @@ export class Report {
     return new Report(this.pathTo(segment), this.list)
   }
 
+  /** A report further down, by a whole path such as `rows[3].when`; '' stays here. */
+  atPath(path: string): Report {
+    const joint = this.path === '' || path === '' || path.startsWith('[') ? '' : '.'
+    return new Report(this.path + joint + path, this.list)
+  }
+
   /** A report of the same place whose violations count for nothing until someone reads them. */
   aside(): Report {
     return new Report(this.path)

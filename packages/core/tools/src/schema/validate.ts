@@ -60,8 +60,7 @@ class LazyValidator implements Validator {
       if (problem === undefined) report.add(`cannot be validated: ${errorMessage(thrown)}`)
     }
     if (problem !== undefined && report.isEmpty) {
-      const place = problem.path === '' ? report : report.at(problem.path)
-      place.add(`must be a lossless JSON value (${problem.reason})`)
+      report.atPath(problem.path).add(`must be a lossless JSON value (${problem.reason})`)
     }
     return report.lines()
   }
@@ -181,7 +180,7 @@ function compileString(schema: JsonSchema): Visit {
     const matches = pattern === undefined || pattern.test(text)
     if (report !== undefined) {
       if (!fits) reportSize(minLength, maxLength, codePoints(text), 'character', report)
-      if (!matches) report.add(`must match the pattern ${pattern.source} (got ${describeValue(text)})`)
+      if (!matches) report.add(`must match the pattern ${schema.pattern} (got ${describeValue(text)})`)
     }
     return fits && matches
   }
