@@ -47,7 +47,6 @@ async function* answer(
     model: request.model,
     key: connection.key,
     baseURL: baseURL?.value ?? '',
-    connectTimeoutMs: spec.connectTimeoutMs,
     started: false,
   }
   const exchange = new Exchange(request.signal)
@@ -89,6 +88,8 @@ class Exchange {
   readonly controller = new AbortController()
   readonly silence: Silence
   silent = false
+  /** Headers have come. */
+  begun = false
   private readonly outer: AbortSignal
   private readonly onAbort: () => void
 
@@ -119,14 +120,18 @@ function ending(exchange: Exchange, reader: DeltaReader, spec: ProviderSpec): Ll
   if (exchange.cancelled) return failureChunk('ABORTED', 'The request was cancelled.')
   if (reader.finished) return reader.end(spec.provider)
   if (!exchange.silent) return undefined
-  const seconds = Math.round(spec.timeoutMs / 100) / 10
+  if (!exchange.begun) {
+    const message = `"${spec.provider}" did not begin to answer within ${spec.connectTimeoutMs / 1000} s; see whether it is reachable and not overloaded.`
+    return failureChunk('TIMEOUT', message)
+  }
   return failureChunk(
     'TIMEOUT',
-    `"${spec.provider}" sent nothing for ${seconds} s in the middle of its answer; try again.`,
+    `"${spec.provider}" sent nothing for ${spec.timeoutMs / 1000} s in the middle of its answer; try again.`,
   )
 }
 
 async function open(request: LlmRequest, spec: ProviderSpec, connection: Connection, exchange: Exchange) {
+  exchange.silence.watch(spec.connectTimeoutMs)
   // Loaded at the first request: it takes longer to load than everything else at start.
   const { default: OpenAI } = await import('openai')
   const client = new OpenAI({
@@ -140,10 +145,11 @@ async function open(request: LlmRequest, spec: ProviderSpec, connection: Connect
     webhookSecret: null,
     logLevel: 'off', // its log holds whole requests
     maxRetries: 0, // retries happen at step boundaries of the agent
-    timeout: spec.connectTimeoutMs,
+    timeout: spec.connectTimeoutMs + 1000, // the watch of the exchange comes first and knows what to say
     defaultHeaders: { 'User-Agent': 'dsh', ...(connection.key === undefined ? { Authorization: null } : {}) },
     fetch: async (url, init) => {
       const response = await fetch(url, init)
+      exchange.begun = true
       // The library stops its own clock here; the body of an error may stall as well.
       exchange.silence.watch(response.ok ? spec.timeoutMs : Math.min(spec.timeoutMs, ERROR_BODY_WAIT_MS))
       return observed(response, () => exchange.silence.touch())

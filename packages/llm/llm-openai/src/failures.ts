@@ -8,7 +8,6 @@ export interface RequestFacts {
   readonly model: string
   readonly key: Sourced | undefined
   readonly baseURL: string
-  readonly connectTimeoutMs: number
   /** The answer had begun. */
   readonly started: boolean
 }
@@ -102,9 +101,12 @@ function verdictInStream(error: unknown, facts: RequestFacts): Verdict {
 function verdictOfTransport(error: unknown, facts: RequestFacts): Verdict {
   const where = shownURL(facts.baseURL) ?? 'its address'
   const code = systemCode(error)
-  if (fieldOf(error, 'name') === 'APIConnectionTimeoutError' || isTimeout(error, code)) {
-    const says = `did not answer within ${facts.connectTimeoutMs} ms`
-    return { code: 'TIMEOUT', says, advice: `see whether ${where} is reachable and not overloaded` }
+  if (isTimeout(error, code)) {
+    return {
+      code: 'TIMEOUT',
+      says: `could not be reached in time at ${where}`,
+      advice: 'check the network and try again',
+    }
   }
   if (facts.started) {
     return {
@@ -196,11 +198,10 @@ export function retryAfter(get: (name: string) => string | null, now: number): n
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
+/** The library's own class for it has no name and no cause, only its constructor tells. */
 function isTimeout(error: unknown, code: string | undefined): boolean {
-  return (
-    /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/.test(code ?? '') ||
-    fieldOf(error, 'name') === 'TimeoutError'
-  )
+  if (/^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/.test(code ?? '')) return true
+  return error instanceof Error && error.constructor.name === 'APIConnectionTimeoutError'
 }
 
 function isConnectionError(error: unknown): boolean {

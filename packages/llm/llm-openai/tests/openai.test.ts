@@ -278,13 +278,15 @@ describe('a failure', () => {
     const waits = { connectTimeoutMs: 60, timeoutMs: 60 }
     expect(failureOf((await run({ kind: 'stall' }, waits)).last)).toMatchObject({
       code: 'TIMEOUT',
-      message: expect.stringContaining('did not answer within 60 ms'),
+      message: expect.stringContaining('did not begin to answer within 0.06 s'),
     })
     const stalled: MockAnswer = { kind: 'answer', text: 'hello you', cut: { after: 1, how: 'stall' } }
     expect(failureOf((await run(stalled, waits)).last)).toMatchObject({
       code: 'TIMEOUT',
       message: expect.stringContaining('in the middle of its answer'),
     })
+    const page: MockBehaviour = { kind: 'error', status: 500, body: 'oops', stall: true }
+    expect(failureOf((await run(page, waits)).last)).toMatchObject({ code: 'SERVER', status: 500 })
   })
 
   it('takes comments for signs of life', async () => {

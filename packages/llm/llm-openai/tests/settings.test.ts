@@ -124,7 +124,9 @@ describe('stored settings', () => {
 
   it('of many providers written at once are all there', async () => {
     const names = Array.from({ length: 20 }, (_, index) => `p${index}`)
-    await Promise.all(names.map((provider) => adapterFor({ provider }).configure?.({ apiKey: `key-${provider}` })))
+    await Promise.all(
+      names.map(async (provider) => adapterFor({ provider }).configure?.({ apiKey: `key-${provider}` })),
+    )
     const stored = JSON.parse(readFileSync(join(home, 'providers.json'), 'utf8')) as { providers: object }
     expect(Object.keys(stored.providers)).toHaveLength(20)
   })

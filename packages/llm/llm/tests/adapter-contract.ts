@@ -1,6 +1,6 @@
 // The contract every model adapter keeps, run through `ctx.llm` and directly. An adapter's tests call it with ways to make it answer.
 import { describe, expect, it } from 'vitest'
-import type { LlmAdapter, LlmChunk, LlmRequest } from '../src/index.ts'
+import type { LlmAdapter, LlmChunk, LlmRequest } from '@deepseek-ai/dsh-llm'
 
 export interface AdapterUnderTest {
   readonly adapter: LlmAdapter

@@ -6,7 +6,7 @@ import Llm, {
   type LlmConfig,
   type LlmProviderStatus,
   type LlmRequest,
-} from '../src/index.ts'
+} from '@deepseek-ai/dsh-llm'
 
 interface FakeOptions {
   models?: string[]

@@ -53,6 +53,8 @@ export type MockBehaviour =
       /** An object is sent as JSON. */
       readonly body?: string | Readonly<Record<string, unknown>>
       readonly headers?: Readonly<Record<string, string>>
+      /** Sends the body but never ends it. */
+      readonly stall?: boolean
     }
   /** Destroys the socket before any header. */
   | { readonly kind: 'reset' }

@@ -13,7 +13,9 @@ export async function perform(behaviour: MockBehaviour, request: MockRequest, re
       const { body = { error: { message: `mock error ${behaviour.status}` } } } = behaviour
       const type = typeof body === 'string' ? 'text/plain' : 'application/json'
       response.writeHead(behaviour.status, { 'content-type': type, ...behaviour.headers })
-      response.end(typeof body === 'string' ? body : JSON.stringify(body))
+      response.write(typeof body === 'string' ? body : JSON.stringify(body))
+      if (behaviour.stall === true) await request.closed
+      else response.end()
       return
     }
     case 'reset':

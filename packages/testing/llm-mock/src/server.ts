@@ -42,10 +42,11 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
   const { script, models = ['mock-model'] } = options
   const queue: MockBehaviour[] = Array.isArray(script) ? [...(script as readonly MockBehaviour[])] : []
   const requests: MockRequest[] = []
+  let stopping = false
   const arrivals: { number: number; resolve: (request: MockRequest) => void }[] = []
 
   async function complete(incoming: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const closed = closing(response)
+    const closed = closing(response, () => stopping)
     const request: MockRequest = { path, headers: incoming.headers, body: await readJson(incoming), closed }
     requests.push(request)
     const number = requests.length
@@ -98,6 +99,7 @@ export async function startMockLlm(options: MockLlmOptions = {}): Promise<MockLl
       }),
     close: () =>
       new Promise((resolve) => {
+        stopping = true
         server.close(() => resolve())
         server.closeAllConnections()
       }),
@@ -112,11 +114,12 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-function closing(response: ServerResponse): Promise<'client' | 'server'> {
+function closing(response: ServerResponse, stopping: () => boolean): Promise<'client' | 'server'> {
   return new Promise((resolve) => {
-    response.once('close', () =>
-      resolve(response.writableEnded || (response.destroyed && response.errored !== null) ? 'server' : 'client'),
-    )
+    response.once('close', () => {
+      const byServer = response.writableEnded || response.errored !== null || stopping()
+      resolve(byServer ? 'server' : 'client')
+    })
   })
 }
 
