@@ -31,7 +31,15 @@ interface Style {
   flags: Set<string>
 }
 
-const closes: Record<string, readonly string[]> = { 22: ['1', '2'], 23: ['3'], 24: ['4'], 25: ['5'], 27: ['7'], 28: ['8'], 29: ['9'] }
+const closes: Record<string, readonly string[]> = {
+  22: ['1', '2'],
+  23: ['3'],
+  24: ['4'],
+  25: ['5'],
+  27: ['7'],
+  28: ['8'],
+  29: ['9'],
+}
 
 function applySgr(style: Style, sequence: string): void {
   const codes = sequence.slice(2, -1).split(/[;:]/)
@@ -66,9 +74,7 @@ function lastRewrite(line: string): string {
 }
 
 export function ansiLines(output: string): AnsiLine[] {
-  const clean = output
-    .replaceAll(escapes, (sequence) => (sgr.test(sequence) ? sequence : ''))
-    .replaceAll(controls, '')
+  const clean = output.replaceAll(escapes, (sequence) => (sgr.test(sequence) ? sequence : '')).replaceAll(controls, '')
   const raw = clean.split('\n')
   if (raw.at(-1) === '') raw.pop()
   const style: Style = { fg: '', bg: '', flags: new Set() }
@@ -88,13 +94,20 @@ export function plainText(line: AnsiLine): string {
 }
 
 function paletteColor(index: number): string {
-  if (index >= 232) return `rgb(${Array(3).fill(8 + (index - 232) * 10).join(', ')})`
+  if (index >= 232)
+    return `rgb(${Array(3)
+      .fill(8 + (index - 232) * 10)
+      .join(', ')})`
   const level = (value: number): number => (value === 0 ? 0 : 55 + value * 40)
   const cube = index - 16
   return `rgb(${level(Math.floor(cube / 36))}, ${level(Math.floor(cube / 6) % 6)}, ${level(cube % 6)})`
 }
 
-function paint(name: string | null, truecolor: string | null, suffix: 'fg' | 'bg'): { className?: string; color?: string } {
+function paint(
+  name: string | null,
+  truecolor: string | null,
+  suffix: 'fg' | 'bg',
+): { className?: string; color?: string } {
   if (!name) return {}
   if (name === 'ansi-truecolor') return truecolor ? { color: `rgb(${truecolor})` } : {}
   const palette = /^ansi-palette-(\d+)$/.exec(name)
@@ -103,7 +116,6 @@ function paint(name: string | null, truecolor: string | null, suffix: 'fg' | 'bg
 
 const decorationClass: Record<string, string> = {
   bold: 'font-semibold',
-  dim: 'opacity-70',
   italic: 'italic',
   underline: 'underline',
   strikethrough: 'line-through',
@@ -117,10 +129,11 @@ export function ansiSpans(line: AnsiLine): AnsiSpan[] {
     const reversed = part.decorations.includes('reverse')
     const front = paint(reversed ? part.bg : part.fg, reversed ? part.bg_truecolor : part.fg_truecolor, 'fg')
     const back = paint(reversed ? part.fg : part.bg, reversed ? part.fg_truecolor : part.bg_truecolor, 'bg')
+    const faint = part.decorations.includes('dim') && !front.className && !front.color ? 'text-ink3' : undefined
     const decorations = part.decorations.map((name) => decorationClass[name])
     return {
       text: part.content,
-      className: [front.className, back.className, ...decorations].filter(Boolean).join(' '),
+      className: [front.className, back.className, faint, ...decorations].filter(Boolean).join(' '),
       ...(front.color ? { color: front.color } : {}),
       ...(back.color ? { background: back.color } : {}),
     }

@@ -46,7 +46,8 @@ function Page() {
   const title = row?.title || t.untitled
 
   useEffect(() => {
-    document.title = sessionId === undefined ? t.appName : `${row?.status === 'running' ? '● ' : ''}${title} · ${t.appName}`
+    document.title =
+      sessionId === undefined ? t.appName : `${row?.status === 'running' ? '● ' : ''}${title} · ${t.appName}`
   }, [sessionId, title, row?.status])
 
   const toggleSidebar = useCallback(() => {
@@ -63,7 +64,12 @@ function Page() {
     // The composer of the first page exists once React has drawn it.
     setTimeout(() => document.querySelector<HTMLElement>('[data-composer]')?.focus(), 0)
   }, [])
-  usePageKeys({ newSession, palette: () => setOverlay('palette'), sidebar: toggleSidebar, shortcuts: () => setOverlay('shortcuts') })
+  usePageKeys({
+    newSession,
+    palette: () => setOverlay('palette'),
+    sidebar: toggleSidebar,
+    shortcuts: () => setOverlay('shortcuts'),
+  })
 
   const actions = useMemo(
     (): Command[] => [
@@ -71,7 +77,11 @@ function Page() {
       { id: 'settings', label: t.settings, run: openSettings },
       { id: 'sidebar', label: t.toggleSidebar, run: toggleSidebar },
       { id: 'shortcuts', label: t.shortcuts, hint: '?', run: () => setOverlay('shortcuts') },
-      ...(['light', 'dark', 'system'] as const).map((theme) => ({ id: theme, label: `${t.theme}: ${t.themes[theme]}`, run: () => chooseTheme(theme) })),
+      ...(['light', 'dark', 'system'] as const).map((theme) => ({
+        id: theme,
+        label: `${t.theme}: ${t.themes[theme]}`,
+        run: () => chooseTheme(theme),
+      })),
     ],
     [newSession, openSettings, toggleSidebar],
   )
@@ -98,7 +108,9 @@ function Page() {
         </>
       )}
       <main className="flex h-full min-w-0 flex-1 flex-col">
-        <header className={`flex h-11 flex-none items-center gap-2 pr-4 ${sessionId === undefined ? '' : 'border-b border-line'} ${narrow || !pinned ? 'pl-2' : 'pl-6'}`}>
+        <header
+          className={`flex h-11 flex-none items-center gap-2 pr-4 ${sessionId === undefined ? '' : 'border-b border-line'} ${narrow || !pinned ? 'pl-2' : 'pl-6'}`}
+        >
           {(narrow || !pinned) && (
             <button type="button" className="icon-button" aria-label={t.openSidebar} onClick={toggleSidebar}>
               <PanelLeft size={16} />
@@ -111,10 +123,15 @@ function Page() {
               </span>
             ) : (
               <>
-                <h1 className="min-w-0 truncate font-semibold" onDoubleClick={() => setRenaming({ id: row.id, place: 'header' })}>
+                <h1
+                  className="min-w-0 truncate font-semibold"
+                  onDoubleClick={() => setRenaming({ id: row.id, place: 'header' })}
+                >
                   {title}
                 </h1>
-                <span className="min-w-0 shrink-[2] truncate font-mono text-mono text-ink3 max-[759px]:hidden">{row.cwd}</span>
+                <span className="min-w-0 shrink-[2] truncate font-mono text-mono text-ink3 max-[759px]:hidden">
+                  {row.cwd}
+                </span>
               </>
             ))}
           {row && (
@@ -128,13 +145,22 @@ function Page() {
           )}
         </header>
         {sessionId === undefined ? (
-          <Start info={snapshot.info} offline={snapshot.loaded && snapshot.connection.kind === 'waiting'} onSettings={openSettings} />
+          <Start
+            info={snapshot.info}
+            offline={snapshot.loaded && snapshot.connection.kind === 'waiting'}
+            onSettings={openSettings}
+          />
         ) : (
           <Chat key={sessionId} sessionId={sessionId} row={row} info={snapshot.info} onSettings={openSettings} />
         )}
       </main>
       <SettingsDialog open={overlay === 'settings'} info={snapshot.info} onClose={closeOverlay} />
-      <CommandPalette open={overlay === 'palette'} sessions={snapshot.sessions} actions={actions} onClose={closeOverlay} />
+      <CommandPalette
+        open={overlay === 'palette'}
+        sessions={snapshot.sessions}
+        actions={actions}
+        onClose={closeOverlay}
+      />
       <ShortcutsDialog open={overlay === 'shortcuts'} onClose={closeOverlay} />
       <DeleteDialog session={deleting} current={sessionId} onClose={() => setDeleting(undefined)} />
     </div>

@@ -14,7 +14,8 @@ export function createSseParser(onMessage: (message: SseMessage) => void): (chun
   let data: string[] = []
 
   const dispatch = (): void => {
-    if (data.length > 0) onMessage({ event: event || 'message', data: data.join('\n'), ...(id === undefined ? {} : { id }) })
+    if (data.length > 0)
+      onMessage({ event: event || 'message', data: data.join('\n'), ...(id === undefined ? {} : { id }) })
     event = ''
     id = undefined
     data = []

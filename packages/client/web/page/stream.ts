@@ -65,7 +65,7 @@ export function openStream(options: StreamOptions): EventStream {
     try {
       await attempt(signal)
     } catch (error) {
-      if (error instanceof Refused) return report({ kind: 'refused', status: error.status })
+      if (error instanceof Refused && !signal.aborted) return report({ kind: 'refused', status: error.status })
       // Any other failure is a lost connection, whatever its words: it is retried below.
     }
     if (closed || signal.aborted) return

@@ -1,5 +1,6 @@
 // Every sentence the page says. One table a language; a second language is a second value of `Messages`.
-const plural = (count: number, one: string, many: string): string => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+const plural = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 const en = {
   appName: 'dsh',

@@ -29,7 +29,12 @@ function oneTurn(turn: number, from: number, callId = 'k'): Frame[] {
       durationMs: 5,
       content: [{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'Looking.' }, call(callId)],
     }),
-    event(from + 4, 'tool/call', { turn, step: 0, callId, name: 'bash', arguments: '{}' }, { call: { card: 'terminal', title: 'ls' } }),
+    event(
+      from + 4,
+      'tool/call',
+      { turn, step: 0, callId, name: 'bash', arguments: '{}' },
+      { call: { card: 'terminal', title: 'ls' } },
+    ),
     event(
       from + 5,
       'tool/result',
@@ -87,7 +92,9 @@ describe('foldFrames', () => {
     ])
     expect(before.live).toMatchObject([{ text: 'hm' }, { text: 'Hel', live: true }, { phase: 'writing' }])
     const content = [{ type: 'reasoning', text: 'hm' } as const, ...text('Hello'), call('k')]
-    const after = foldFrames(before, [event(2, 'assistant/message', { turn: 1, step: 0, model, durationMs: 1, content })])
+    const after = foldFrames(before, [
+      event(2, 'assistant/message', { turn: 1, step: 0, model, durationMs: 1, content }),
+    ])
     expect(after.live).toEqual([])
     expect(after.items.map((item) => item.key)).toEqual(before.live.map((item) => item.key))
   })
@@ -113,7 +120,13 @@ describe('foldFrames', () => {
       ...frames,
       live({ kind: 'progress', callId: 'k', progress: { kind: 'text', text: 'one\n' } }),
       { kind: 'lost' },
-      { kind: 'caught-up', frame: { seq: 5, snapshot: { status: 'running', text: '', reasoning: 'so', progress: [{ callId: 'k', text: 'one\ntwo\n' }] } } },
+      {
+        kind: 'caught-up',
+        frame: {
+          seq: 5,
+          snapshot: { status: 'running', text: '', reasoning: 'so', progress: [{ callId: 'k', text: 'one\ntwo\n' }] },
+        },
+      },
     ])
     expect(callOf(state)).toMatchObject({ phase: 'running', output: 'one\ntwo\n' })
     expect(state).toMatchObject({ running: true, caughtUp: true, live: [{ kind: 'thought', text: 'so' }] })
@@ -128,21 +141,36 @@ describe('foldFrames', () => {
   })
 
   it('shows a waiting message until it is claimed or withdrawn', () => {
-    const added = (seq: number, id: string): Frame => event(seq, 'inbox/added', { message: message(id), delivery: 'queue' })
+    const added = (seq: number, id: string): Frame =>
+      event(seq, 'inbox/added', { message: message(id), delivery: 'queue' })
     const waiting = foldFrames(emptySession, [start, added(1, 'a'), added(2, 'b')])
     expect(waiting.queue.map(({ message: { id } }) => id)).toEqual(['a', 'b'])
-    const left = foldFrames(waiting, [event(3, 'inbox/removed', { ids: ['a'] }), event(4, 'user/message', { turn: 1, message: message('b') })])
+    const left = foldFrames(waiting, [
+      event(3, 'inbox/removed', { ids: ['a'] }),
+      event(4, 'user/message', { turn: 1, message: message('b') }),
+    ])
     expect(left.queue).toEqual([])
   })
 
   it('keeps a result whose call was never logged', () => {
-    const result = { turn: 1, step: 0, callId: 'lost', content: text(''), isError: true, durationMs: 0, error: { code: 'TOOL_NOT_STARTED', message: 'x' } }
+    const result = {
+      turn: 1,
+      step: 0,
+      callId: 'lost',
+      content: text(''),
+      isError: true,
+      durationMs: 0,
+      error: { code: 'TOOL_NOT_STARTED', message: 'x' },
+    }
     const state = foldFrames(emptySession, [start, event(1, 'tool/result', result)])
     expect(readCall(callOf(state))).toMatchObject({ state: 'not-started', tone: 'ink3' })
   })
 
   it('ignores an event type it does not know', () => {
-    const strange = { kind: 'event', frame: { event: { seq: 1, time: 1, type: 'future/thing', data: {} } } } as unknown as Frame
+    const strange = {
+      kind: 'event',
+      frame: { event: { seq: 1, time: 1, type: 'future/thing', data: {} } },
+    } as unknown as Frame
     const state = foldFrames(emptySession, [start, strange, ...oneTurn(1, 2)])
     expect(state.lastSeq).toBe(9)
     expect(kinds(state)).toHaveLength(5)
@@ -154,7 +182,16 @@ describe('toRows', () => {
 
   it('folds an older turn to its prompt, one summary and its last words', () => {
     const rows = toRows(state, new Set())
-    expect(rows.map((row) => row.kind)).toEqual(['prompt', 'summary', 'prose', 'prompt', 'thought', 'prose', 'call', 'prose'])
+    expect(rows.map((row) => row.kind)).toEqual([
+      'prompt',
+      'summary',
+      'prose',
+      'prompt',
+      'thought',
+      'prose',
+      'call',
+      'prose',
+    ])
     expect(rows[1]).toMatchObject({ text: '1 call · 7 ms' })
   })
 
@@ -166,7 +203,18 @@ describe('toRows', () => {
 
 describe('readCall', () => {
   const done = (outcome: object, resultView?: object): CallItem =>
-    ({ kind: 'call', key: 'k', turn: 1, callId: 'k', name: 'x', arguments: '', phase: 'done', output: '', outcome, resultView }) as unknown as CallItem
+    ({
+      kind: 'call',
+      key: 'k',
+      turn: 1,
+      callId: 'k',
+      name: 'x',
+      arguments: '',
+      phase: 'done',
+      output: '',
+      outcome,
+      resultView,
+    }) as unknown as CallItem
 
   it.each([
     ['ABORTED', 'aborted', 'ink3'],

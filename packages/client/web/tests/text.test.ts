@@ -25,7 +25,8 @@ describe('createSseParser', () => {
   })
 
   it('reads the same messages however the bytes are cut', () => {
-    const source = 'id: 1\r\nevent: live\r\ndata: {"a":1}\r\n\r\n:ping\n\nid: 2\ndata: ü\ndata:\n\nevent: x\rdata: y\r\r'
+    const source =
+      'id: 1\r\nevent: live\r\ndata: {"a":1}\r\n\r\n:ping\n\nid: 2\ndata: ü\ndata:\n\nevent: x\rdata: y\r\r'
     fc.assert(
       fc.property(fc.array(fc.nat(source.length), { maxLength: 12 }), (cuts) => {
         const at = [0, ...cuts.sort((one, other) => one - other), source.length]
@@ -67,7 +68,10 @@ describe('ansiLines', () => {
   })
 
   it('never shows an escape, whatever arrives', () => {
-    const piece = fc.oneof(fc.string(), fc.constantFrom('\u001B', '\u001B[', '\u001B]', ';', 'm', '31', '\n', '\r', '\u0007', '\u009B'))
+    const piece = fc.oneof(
+      fc.string(),
+      fc.constantFrom('\u001B', '\u001B[', '\u001B]', ';', 'm', '31', '\n', '\r', '\u0007', '\u009B'),
+    )
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         for (const line of ansiLines(pieces.join(''))) {

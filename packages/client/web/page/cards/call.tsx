@@ -33,26 +33,39 @@ export const CallRow = memo((props: CallRowProps) => {
   const reading = readCall(item)
   const { verb, target, where, kind } = describeCall(item, props.cwd)
   const elapsed = item.startedAt === undefined ? 0 : Math.max(0, now - item.startedAt)
-  const eager = running ? item.output !== '' && elapsed > showLiveAfterMs : props.lastTurn && (reading.state === 'bad' || reading.state === 'failed')
+  const eager = running
+    ? item.output !== '' && elapsed > showLiveAfterMs
+    : props.lastTurn && (reading.state === 'bad' || reading.state === 'failed')
   const open = props.open ?? eager
   return (
     <div data-call={item.callId} data-state={reading.state}>
       <button
         type="button"
-        className="row pr-2"
+        className="row"
         data-row={item.key}
         tabIndex={props.tabStop ? 0 : -1}
         aria-expanded={open}
         onClick={() => props.onToggle(item.key, !open)}
       >
         <Glyph state={reading.state} kind={kind} />
-        <span className={`flex-none font-medium ${reading.state === 'pending' ? 'text-ink3' : 'text-ink2'}`}>{verb}</span>
-        <span className={`min-w-0 truncate font-mono text-mono ${reading.state === 'pending' ? 'text-ink3' : 'text-ink2'}`} title={target}>
+        <span className={`flex-none font-medium ${reading.state === 'pending' ? 'text-ink3' : 'text-ink2'}`}>
+          {verb}
+        </span>
+        <span
+          className={`min-w-0 truncate font-mono text-mono ${reading.state === 'pending' ? 'text-ink3' : 'text-ink2'}`}
+          title={target}
+        >
           {target}
         </span>
         <span className="min-w-0 shrink-[3] truncate font-mono text-mono text-ink3 max-[759px]:hidden">{where}</span>
-        <span className={`ml-auto flex-none truncate pl-2 text-meta tabular-nums max-[759px]:max-w-28 ${toneClass[reading.tone]}`}>{reading.receipt}</span>
-        <span className="w-[52px] flex-none text-right text-meta tabular-nums text-ink3">{running ? formatElapsed(elapsed) : timeOf(item)}</span>
+        <span
+          className={`ml-auto flex-none truncate pl-2 text-meta tabular-nums max-[759px]:max-w-28 ${toneClass[reading.tone]}`}
+        >
+          {reading.receipt}
+        </span>
+        <span className="w-[52px] flex-none text-right text-meta tabular-nums text-ink3">
+          {running ? formatElapsed(elapsed) : timeOf(item)}
+        </span>
         <span className="sr-only">{reading.state}</span>
       </button>
       {open && <CallBox item={item} tone={reading.tone} />}

@@ -10,13 +10,34 @@ export interface CallLine {
 }
 
 const verbs: Record<string, string> = {
-  bash: 'Run', pwsh: 'Run', read: 'Read', read_file: 'Read', edit: 'Edit', multi_edit: 'Edit', write: 'Write', grep: 'Search', glob: 'Find',
-  web_fetch: 'Fetch', run_code: 'Code',
+  bash: 'Run',
+  pwsh: 'Run',
+  read: 'Read',
+  read_file: 'Read',
+  edit: 'Edit',
+  multi_edit: 'Edit',
+  write: 'Write',
+  grep: 'Search',
+  glob: 'Find',
+  web_fetch: 'Fetch',
+  fetch: 'Fetch',
+  run_code: 'Code',
 }
 const kinds: Record<string, GenericKind> = {
-  bash: 'execute', pwsh: 'execute', read: 'read', read_file: 'read', edit: 'edit', multi_edit: 'edit', write: 'edit', grep: 'search', glob: 'search', web_fetch: 'fetch',
+  bash: 'execute',
+  pwsh: 'execute',
+  read: 'read',
+  read_file: 'read',
+  edit: 'edit',
+  multi_edit: 'edit',
+  write: 'edit',
+  grep: 'search',
+  glob: 'search',
+  web_fetch: 'fetch',
+  fetch: 'fetch',
 }
-const own = <T>(table: Record<string, T>, key: string): T | undefined => (Object.hasOwn(table, key) ? table[key] : undefined)
+const own = <T>(table: Record<string, T>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined
 
 /** The arguments as the model wrote them: parsed when they are JSON already, else undefined (still being written, or broken). */
 export function parseArguments(raw: string): unknown {
@@ -54,5 +75,10 @@ export function describeCall(item: CallItem, sessionCwd: string): CallLine {
   const place = callView?.card === 'generic' ? callView.locations?.[0] : undefined
   const path = place === undefined ? '' : place.path + (place.line === undefined ? '' : `:${place.line}`)
   const target = title === undefined || title === item.name ? argumentsLine(item.arguments) : oneLine(title)
-  return { verb, target, where: target.includes(place?.path ?? '\0') ? '' : path, kind: (callView?.card === 'generic' && callView.kind) || kind }
+  return {
+    verb,
+    target,
+    where: target.includes(place?.path ?? '\0') ? '' : path,
+    kind: (callView?.card === 'generic' && callView.kind) || kind,
+  }
 }

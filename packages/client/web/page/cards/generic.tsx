@@ -7,7 +7,9 @@ import { TextLines } from './lines.tsx'
 import type { Card } from './registry.tsx'
 
 export function ErrorBand({ text }: { text: string }) {
-  return <div className="max-h-[420px] overflow-auto whitespace-pre-wrap break-words bg-errw px-3 py-2 text-err">{text}</div>
+  return (
+    <div className="max-h-[420px] overflow-auto whitespace-pre-wrap break-words bg-errw px-3 py-2 text-err">{text}</div>
+  )
 }
 
 /** The sentence of a failed call; empty for a result. */
@@ -41,19 +43,29 @@ function Input({ value }: { value: unknown }) {
         {entries.map(([key, part]) => (
           <div key={key} className="contents">
             <dt className="text-ink3">{key}</dt>
-            <dd className="whitespace-pre-wrap break-words">{typeof part === 'string' ? part.slice(0, 5000) : String(part)}</dd>
+            <dd className="whitespace-pre-wrap break-words">
+              {typeof part === 'string' ? part.slice(0, 5000) : String(part)}
+            </dd>
           </div>
         ))}
       </dl>
     )
   }
-  const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2)
-  if (text === undefined || text === '') return null
+  const text = typeof value === 'string' ? value : compactJson(value)
+  if (text === '') return null
   return (
     <div className="border-b border-line bg-sunken">
       <TextLines text={text} label={t.arguments} />
     </div>
   )
+}
+
+const lineOfJson = 90
+
+/** On one line when it fits there. */
+function compactJson(value: unknown): string {
+  const line = JSON.stringify(value)
+  return line.length <= lineOfJson ? line : JSON.stringify(value, undefined, 2)
 }
 
 function resultText(item: CallItem): string {
@@ -70,7 +82,9 @@ function Body({ item }: { item: CallItem }) {
       <Input value={inputOf(item)} />
       {failure && <ErrorBand text={failure} />}
       {text !== '' && <TextLines text={text} label={t.result} />}
-      {text === '' && !failure && <div className="px-3 py-2 text-meta text-ink3">{item.phase === 'done' ? t.noOutput : t.noOutputYet}</div>}
+      {text === '' && !failure && (
+        <div className="px-3 py-2 text-meta text-ink3">{item.phase === 'done' ? t.noOutput : t.noOutputYet}</div>
+      )}
     </>
   )
 }

@@ -1,5 +1,21 @@
 // The sign at the left edge of a row: shape first, colour second.
-import { Ban, ChevronRight, CircleDashed, CircleHelp, FilePen, FileText, Globe, MoveRight, Search, Square, Terminal, Trash2, Unplug, Wrench, X } from 'lucide-react'
+import {
+  Ban,
+  ChevronRight,
+  CircleDashed,
+  CircleHelp,
+  FilePen,
+  FileText,
+  Globe,
+  MoveRight,
+  Search,
+  Square,
+  Terminal,
+  Trash2,
+  Unplug,
+  Wrench,
+  X,
+} from 'lucide-react'
 import type { GenericKind } from '@deepseek-ai/dsh-tools'
 import type { CallState } from '../state/outcome.ts'
 

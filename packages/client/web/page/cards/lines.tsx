@@ -35,7 +35,14 @@ export function Lines({ count, line, label }: LinesProps) {
   const maxHeight = long && !whole ? cap : 'min(80vh, 1200px)'
   return (
     <>
-      <div ref={box} className="code-lines overflow-auto px-3 py-2" style={{ maxHeight }} tabIndex={0} role="region" aria-label={label}>
+      <div
+        ref={box}
+        className="code-lines overflow-auto px-3 py-2"
+        style={{ maxHeight }}
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+      >
         {long ? (
           <div style={{ height: virtual.getTotalSize(), minWidth: 'max-content' }}>
             <div style={{ transform: `translateY(${shown[0]?.start ?? 0}px)` }}>
@@ -57,7 +64,11 @@ export function Lines({ count, line, label }: LinesProps) {
         )}
       </div>
       {long && (
-        <button type="button" className="block w-full h-7 px-3 text-left text-meta text-ink3 border-t border-line hover:bg-hover" onClick={() => setWhole(!whole)}>
+        <button
+          type="button"
+          className="block w-full h-7 px-3 text-left text-meta text-ink3 border-t border-line hover:bg-hover"
+          onClick={() => setWhole(!whole)}
+        >
           {whole ? t.showLess : t.showAll(count)}
         </button>
       )}

@@ -42,14 +42,23 @@ function Body({ item }: { item: CallItem }) {
   const failure = failureText(item)
   return (
     <>
-      <div className="code-lines max-h-[126px] overflow-auto border-b border-line bg-sunken px-3 py-1.5" tabIndex={0} role="region" aria-label={t.arguments}>
+      <div
+        className="code-lines max-h-[126px] overflow-auto border-b border-line bg-sunken px-3 py-1.5"
+        tabIndex={0}
+        role="region"
+        aria-label={t.arguments}
+      >
         <span className="select-none text-ink3">$ </span>
         <span className="whitespace-pre-wrap break-words">{commandOf(item)}</span>
       </div>
       {failure && <ErrorBand text={failure} />}
       {skipped > 0 && <div className="px-3 pt-2 text-meta text-ink3">{t.earlier(skipped)}</div>}
       {lines.length > 0 ? (
-        <Lines count={lines.length - skipped} label={t.result} line={(index) => <AnsiText line={lines[index + skipped]} />} />
+        <Lines
+          count={lines.length - skipped}
+          label={t.result}
+          line={(index) => <AnsiText line={lines[index + skipped]} />}
+        />
       ) : (
         !failure && <div className="px-3 py-2 text-meta text-ink3">{running ? t.noOutputYet : t.noOutput}</div>
       )}
@@ -63,5 +72,8 @@ export const terminal: Card = {
     const count = item.phase === 'done' ? ansiLines(outputOf(item)).length : 0
     return [...terminalFacts(item), ...(count > 0 ? [t.lines(count)] : [])]
   },
-  copyText: (item) => ansiLines(outputOf(item)).map((line) => line.text.replaceAll(/\u001B\[[\d;:]*m/g, '')).join('\n'),
+  copyText: (item) =>
+    ansiLines(outputOf(item))
+      .map((line) => line.text.replaceAll(/\u001B\[[\d;:]*m/g, ''))
+      .join('\n'),
 }

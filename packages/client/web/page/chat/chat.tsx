@@ -31,7 +31,13 @@ function useSession(id: string): SessionHandle {
 
 /** Stands in for the instant before the effect opens the stream. */
 function idle(id: string): SessionHandle {
-  return { id, subscribe: () => () => undefined, snapshot: () => initialSnapshot, retryNow: () => undefined, close: () => undefined }
+  return {
+    id,
+    subscribe: () => () => undefined,
+    snapshot: () => initialSnapshot,
+    retryNow: () => undefined,
+    close: () => undefined,
+  }
 }
 
 export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
@@ -64,8 +70,11 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
     (action: EndAction, turn: number) => {
       if (action === 'set-key' || action === 'choose-model') return onSettings()
       if (action === 'new-session') return navigate('/')
-      const prompt = latest.current.items.findLast((item) => item.kind === 'prompt' && item.turn === turn && item.message.source.kind === 'user')
-      if (prompt?.kind === 'prompt') void guarded(() => call('sessions.send', { id: sessionId, text: contentText(prompt.message.content) }))
+      const prompt = latest.current.items.findLast(
+        (item) => item.kind === 'prompt' && item.turn === turn && item.message.source.kind === 'user',
+      )
+      if (prompt?.kind === 'prompt')
+        void guarded(() => call('sessions.send', { id: sessionId, text: contentText(prompt.message.content) }))
       return undefined
     },
     [guarded, onSettings, sessionId],
@@ -73,7 +82,13 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
 
   useEffect(() => {
     const onEscape = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && !event.defaultPrevented && latest.current.running && !document.querySelector('[role=dialog],[role=menu]')) stop()
+      if (
+        event.key === 'Escape' &&
+        !event.defaultPrevented &&
+        latest.current.running &&
+        !document.querySelector('[role=dialog],[role=menu]')
+      )
+        stop()
     }
     window.addEventListener('keydown', onEscape)
     return () => window.removeEventListener('keydown', onEscape)
@@ -91,18 +106,29 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
       </div>
     )
   }
-  const blocked = connection.kind === 'waiting' || (connection.kind === 'connecting' && session.caughtUp) ? t.sendOffline : session.caughtUp ? undefined : t.sendLoading
+  const blocked =
+    connection.kind === 'waiting' || (connection.kind === 'connecting' && session.caughtUp)
+      ? t.sendOffline
+      : session.caughtUp
+        ? undefined
+        : t.sendLoading
   return (
     <>
-      {session.caughtUp || session.items.length > 0 ? (
+      {session.caughtUp ? (
         <ChatList session={session} onAction={onAction} />
       ) : (
-        <div className="mx-auto w-full max-w-[744px] flex-1 px-6 py-5 text-ink3">{connection.kind === 'open' ? t.loading : ''}</div>
+        <div className="mx-auto w-full max-w-[744px] flex-1 px-6 py-5 text-ink3">
+          {connection.kind === 'open' ? t.loading : ''}
+        </div>
       )}
       <div className="px-6 pb-2 max-[759px]:px-3">
         <div className="mx-auto max-w-[744px]">
           <ConnectionLine snapshot={snapshot} onRetry={handle.retryNow} />
-          <Queue sessionId={sessionId} queue={session.running ? session.queue : []} onEdit={(text) => setIncoming({ text })} />
+          <Queue
+            sessionId={sessionId}
+            queue={session.running ? session.queue : []}
+            onEdit={(text) => setIncoming({ text })}
+          />
           {failure && (
             <div className="px-1 pb-1 text-err" role="alert">
               {failure}

@@ -1,14 +1,34 @@
 // The scrolling list: only rows that show are in the page, it follows the end only when it is there, and rows are one tab stop.
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
-import { useCallback, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { useCallback, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
 import { CallRow } from '../cards/call.tsx'
 import type { SessionState } from '../state/items.ts'
 import { toRows, type Row } from '../state/rows.ts'
 import { t } from '../strings.ts'
-import { EndRow, ModelRow, NoticeRow, PromptRow, ProseRow, RetryRow, SummaryLine, ThoughtRow, type EndAction } from './rows.tsx'
+import {
+  EndRow,
+  ModelRow,
+  NoticeRow,
+  PromptRow,
+  ProseRow,
+  RetryRow,
+  SummaryLine,
+  ThoughtRow,
+  type EndAction,
+} from './rows.tsx'
 
-const estimates: Record<Row['kind'], number> = { prompt: 68, prose: 64, thought: 28, call: 28, summary: 28, retry: 28, end: 40, notice: 28, model: 28 }
+const estimates: Record<Row['kind'], number> = {
+  prompt: 68,
+  prose: 64,
+  thought: 28,
+  call: 28,
+  summary: 28,
+  retry: 28,
+  end: 40,
+  notice: 28,
+  model: 28,
+}
 /** Nearer than this to the end counts as reading the end. */
 const endThreshold = 48
 
@@ -25,8 +45,11 @@ export function ChatList({ session, onAction }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const rows = useMemo(() => toRows(session, openTurns), [session, openTurns])
 
+  // Note: the list follows its end from the moment rows are added to an empty one, so the first rows must come after the mount.
+  const [mounted, setMounted] = useState(false)
+  useLayoutEffect(() => setMounted(true), [])
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: mounted ? rows.length : 0,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => estimates[rows[index]?.kind ?? 'call'],
     getItemKey: (index) => rows[index]?.key ?? index,
@@ -55,7 +78,8 @@ export function ChatList({ session, onAction }: ListProps) {
     setLeftAt((before) => (atEnd ? undefined : (before ?? rows.length)))
   }
 
-  const tabStop = active ?? rows.findLast((row) => row.kind === 'call' || row.kind === 'summary' || row.kind === 'thought')?.key
+  const tabStop =
+    active ?? rows.findLast((row) => row.kind === 'call' || row.kind === 'summary' || row.kind === 'thought')?.key
   const fresh = leftAt === undefined ? 0 : Math.max(0, rows.length - leftAt)
   return (
     <div className="relative min-h-0 flex-1">
@@ -71,13 +95,23 @@ export function ChatList({ session, onAction }: ListProps) {
         aria-label={session.title}
       >
         <div className="relative mx-auto max-w-[744px]" style={{ height: virtual.getTotalSize() }}>
-          <div className="absolute inset-x-0 top-0" style={{ transform: `translateY(${virtual.getVirtualItems()[0]?.start ?? 0}px)` }}>
+          <div
+            className="absolute inset-x-0 top-0"
+            style={{ transform: `translateY(${virtual.getVirtualItems()[0]?.start ?? 0}px)` }}
+          >
             {virtual.getVirtualItems().map(({ index, key }) => {
               const row = rows[index]
               if (!row) return null
               const toggle = { open: opened.get(row.key) ?? false, tabStop: row.key === tabStop, onToggle }
               return (
-                <div key={key} ref={virtual.measureElement} data-index={index} data-kind={row.kind} data-turn={row.turn}>
+                <div
+                  key={key}
+                  ref={virtual.measureElement}
+                  data-index={index}
+                  className="flow-root"
+                  data-kind={row.kind}
+                  data-turn={row.turn}
+                >
                   {row.kind === 'call' && (
                     <CallRow
                       item={row}
@@ -91,9 +125,13 @@ export function ChatList({ session, onAction }: ListProps) {
                   {row.kind === 'prose' && <ProseRow item={row} />}
                   {row.kind === 'thought' && <ThoughtRow item={row} {...toggle} />}
                   {row.kind === 'prompt' && <PromptRow item={row} />}
-                  {row.kind === 'summary' && <SummaryLine item={row} tabStop={row.key === tabStop} onToggleTurn={onToggleTurn} />}
+                  {row.kind === 'summary' && (
+                    <SummaryLine item={row} tabStop={row.key === tabStop} onToggleTurn={onToggleTurn} />
+                  )}
                   {row.kind === 'retry' && <RetryRow item={row} />}
-                  {row.kind === 'end' && <EndRow item={row} actionable={row.turn === session.turn && !session.running} onAction={onAction} />}
+                  {row.kind === 'end' && (
+                    <EndRow item={row} actionable={row.turn === session.turn && !session.running} onAction={onAction} />
+                  )}
                   {row.kind === 'notice' && <NoticeRow item={row} />}
                   {row.kind === 'model' && <ModelRow item={row} />}
                 </div>

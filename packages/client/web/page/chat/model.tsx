@@ -21,13 +21,18 @@ export function modelName(info: HostInfo | undefined, model: ModelRef | undefine
 /** True for the model that runs inside the process because no key is set. */
 export function isOffline(info: HostInfo | undefined, model: ModelRef | undefined): boolean {
   const provider = info?.providers.find((status) => status.provider === model?.provider)
-  return provider !== undefined && provider.baseURL === undefined && provider.configured && provider.keySource === undefined
+  return (
+    provider !== undefined && provider.baseURL === undefined && provider.configured && provider.keySource === undefined
+  )
 }
 
 export function ModelMenu({ info, model, onChoose, onSettings }: ModelMenuProps) {
   return (
     <DropdownMenu.Root>
-      <DropdownMenu.Trigger className="inline-flex h-7 min-w-0 items-center gap-1.5 rounded-control px-1.5 text-ink2 hover:bg-hover data-[state=open]:bg-hover pointer-coarse:h-10" aria-label={t.chooseModel}>
+      <DropdownMenu.Trigger
+        className="inline-flex h-7 min-w-0 items-center gap-1.5 rounded-control px-1.5 text-ink2 hover:bg-hover data-[state=open]:bg-hover pointer-coarse:h-10"
+        aria-label={t.chooseModel}
+      >
         <Cpu size={14} className="flex-none" />
         <span className="truncate">{modelName(info, model)}</span>
         <ChevronDown size={12} className="flex-none text-ink3" />

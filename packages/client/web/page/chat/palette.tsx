@@ -24,7 +24,8 @@ export function useTools(sessionId: string | undefined, wanted: boolean): readon
 /** Names that start with the query first, then those that contain it. */
 export function matchTools(tools: readonly ToolSchema[], query: string): ToolSchema[] {
   const wanted = query.toLowerCase()
-  const rank = (name: string): number => (name.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2)
+  const rank = (name: string): number =>
+    name.toLowerCase().startsWith(wanted) ? 0 : name.toLowerCase().includes(wanted) ? 1 : 2
   return tools.filter(({ name }) => rank(name) < 2).sort((one, other) => rank(one.name) - rank(other.name))
 }
 

@@ -40,11 +40,19 @@ export function Queue({ sessionId, queue, onEdit }: QueueProps) {
           <span className="flex-none text-meta text-ink3">{waiting.delivery === 'steer' ? t.steering : t.queued}</span>
           <span className="min-w-0 flex-1 truncate">{contentText(waiting.message.content)}</span>
           {waiting.delivery !== 'steer' && (
-            <button type="button" className="flex-none rounded-control px-1.5 text-meta text-ink3 hover:bg-hover hover:text-ink pointer-coarse:h-10" onClick={() => void takeBack(waiting, steer)}>
+            <button
+              type="button"
+              className="flex-none rounded-control px-1.5 text-meta text-ink3 hover:bg-hover hover:text-ink pointer-coarse:h-10"
+              onClick={() => void takeBack(waiting, steer)}
+            >
               {t.steerNow}
             </button>
           )}
-          <button type="button" className="flex-none rounded-control px-1.5 text-meta text-ink3 hover:bg-hover hover:text-ink pointer-coarse:h-10" onClick={() => void takeBack(waiting, onEdit)}>
+          <button
+            type="button"
+            className="flex-none rounded-control px-1.5 text-meta text-ink3 hover:bg-hover hover:text-ink pointer-coarse:h-10"
+            onClick={() => void takeBack(waiting, onEdit)}
+          >
             {t.withdraw}
           </button>
         </div>

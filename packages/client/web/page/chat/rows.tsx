@@ -1,6 +1,17 @@
 // The rows of a chat that are not calls: prompts, thoughts, prose, summaries, retries, ends and notices.
 import { contentText } from '@deepseek-ai/dsh-tools/presentation'
-import { ChevronRight, CircleAlert, Cpu, Info, ListCollapse, Puzzle, RotateCw, Sparkle, Square, Unplug } from 'lucide-react'
+import {
+  ChevronRight,
+  CircleAlert,
+  Cpu,
+  Info,
+  ListCollapse,
+  Puzzle,
+  RotateCw,
+  Sparkle,
+  Square,
+  Unplug,
+} from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import { GlyphBox } from '../cards/glyph.tsx'
 import { formatDuration } from '../format.ts'
@@ -45,7 +56,7 @@ export const ThoughtRow = memo(({ item, open, tabStop, onToggle }: { item: TextI
     <>
       <button
         type="button"
-        className="row pr-2 text-ink3"
+        className="row text-ink3"
         data-row={item.key}
         tabIndex={tabStop ? 0 : -1}
         aria-expanded={open}
@@ -57,7 +68,11 @@ export const ThoughtRow = memo(({ item, open, tabStop, onToggle }: { item: TextI
         <span className="flex-none">{item.live ? t.thinking : t.thought}</span>
         {!open && <span className="min-w-0 truncate">{item.live ? line.slice(-160) : line.slice(0, 300)}</span>}
       </button>
-      {open && <div className="ml-7 max-h-[420px] overflow-auto border-l border-line pl-3 pb-1 whitespace-pre-wrap break-words text-ink2">{item.text.trim()}</div>}
+      {open && (
+        <div className="ml-7 max-h-[420px] overflow-auto border-l border-line pl-3 pb-1 whitespace-pre-wrap break-words text-ink2">
+          {item.text.trim()}
+        </div>
+      )}
     </>
   )
 })
@@ -68,25 +83,37 @@ export const ProseRow = memo(({ item }: { item: TextItem }) => (
   </div>
 ))
 
-export const SummaryLine = memo(({ item, tabStop, onToggleTurn }: { item: SummaryRow; tabStop: boolean; onToggleTurn: (turn: number) => void }) => (
-  <button
-    type="button"
-    className="row pr-2 text-ink3"
-    data-row={item.key}
-    tabIndex={tabStop ? 0 : -1}
-    aria-expanded={item.open}
-    onClick={() => onToggleTurn(item.turn)}
-  >
-    <GlyphBox>
-      <ListCollapse size={14} />
-    </GlyphBox>
-    <span className="tabular-nums">{item.text}</span>
-  </button>
-))
+export const SummaryLine = memo(
+  ({ item, tabStop, onToggleTurn }: { item: SummaryRow; tabStop: boolean; onToggleTurn: (turn: number) => void }) => (
+    <button
+      type="button"
+      className="row text-ink3"
+      data-row={item.key}
+      tabIndex={tabStop ? 0 : -1}
+      aria-expanded={item.open}
+      onClick={() => onToggleTurn(item.turn)}
+    >
+      <GlyphBox>
+        <ListCollapse size={14} />
+      </GlyphBox>
+      <span className="tabular-nums">{item.text}</span>
+    </button>
+  ),
+)
 
-function Fact({ icon, verb, children, tone = 'text-ink3' }: { icon: ReactNode; verb?: string; children?: ReactNode; tone?: string }) {
+function Fact({
+  icon,
+  verb,
+  children,
+  tone = 'text-ink3',
+}: {
+  icon: ReactNode
+  verb?: string
+  children?: ReactNode
+  tone?: string
+}) {
   return (
-    <div className={`row row-static py-1 pr-2 ${tone}`}>
+    <div className={`row row-static py-1 ${tone}`}>
       <GlyphBox fixed>{icon}</GlyphBox>
       {verb && <span className="flex-none">{verb}</span>}
       <span className="min-w-0 truncate text-ink3">{children}</span>
@@ -95,7 +122,7 @@ function Fact({ icon, verb, children, tone = 'text-ink3' }: { icon: ReactNode; v
 }
 
 export const RetryRow = memo(({ item }: { item: RetryItem }) => (
-  <div className="row row-static py-1 pr-2 text-warn">
+  <div className="row row-static py-1 text-warn">
     <GlyphBox fixed>
       <RotateCw size={13} className="text-warn" />
     </GlyphBox>
@@ -108,7 +135,7 @@ export const RetryRow = memo(({ item }: { item: RetryItem }) => (
 ))
 
 export const NoticeRow = memo(({ item }: { item: NoticeItem }) => (
-  <div className="row row-static items-start py-1 pr-2 text-warn">
+  <div className="row row-static items-start py-1 text-warn">
     <GlyphBox fixed>
       <Info size={14} className="mt-[3px] text-warn" />
     </GlyphBox>
@@ -159,30 +186,42 @@ export const EndRow = memo(({ item, actionable, onAction }: EndProps) => {
     const { code, message, status } = reason.error
     const action = Object.hasOwn(actionOf, code) ? (actionOf[code] ?? 'again') : 'again'
     return (
-      <div className="my-1.5 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card bg-errw py-2 pl-0 pr-2.5" role="alert">
+      <div
+        className="my-2 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card bg-errw py-2 pl-0 pr-2.5"
+        role="alert"
+      >
         <span className="flex min-w-0 flex-1 basis-60 gap-2">
           <GlyphBox fixed>
             <CircleAlert size={14} className="text-err" />
           </GlyphBox>
           <span className="min-w-0 break-words">
-            <span className="font-medium text-err">{status === undefined ? code : `${code} ${status}`}</span> <span className="text-ink2">{message}</span>
+            <span className="font-medium text-err">{status === undefined ? code : `${code} ${status}`}</span>{' '}
+            <span className="text-ink2">{message}</span>
           </span>
         </span>
         {actionable && (
           <span className="flex gap-2 max-[759px]:pl-7">
             <ActionButton action={action} turn={turn} onAction={onAction} />
-            {action !== 'again' && action !== 'new-session' && <ActionButton action="again" turn={turn} onAction={onAction} />}
+            {action !== 'again' && action !== 'new-session' && (
+              <ActionButton action="again" turn={turn} onAction={onAction} />
+            )}
           </span>
         )}
       </div>
     )
   }
   const text =
-    reason.kind === 'aborted' ? t.ended.aborted(reason.cause) : reason.kind === 'interrupted' ? t.ended.interrupted : reason.kind === 'max-tokens' ? t.ended.maxTokens : ''
+    reason.kind === 'aborted'
+      ? t.ended.aborted(reason.cause)
+      : reason.kind === 'interrupted'
+        ? t.ended.interrupted
+        : reason.kind === 'max-tokens'
+          ? t.ended.maxTokens
+          : ''
   if (text === '') return null
   const icon = reason.kind === 'interrupted' ? <Unplug size={14} className="text-warn" /> : <Square size={12} />
   return (
-    <div className={`row row-static py-1 pr-2 ${reason.kind === 'interrupted' ? 'text-warn' : 'text-ink3'}`}>
+    <div className={`row row-static py-1 ${reason.kind === 'interrupted' ? 'text-warn' : 'text-ink3'}`}>
       <GlyphBox fixed>{icon}</GlyphBox>
       <span className="min-w-0 break-words">{text}</span>
       {actionable && reason.kind === 'interrupted' && (

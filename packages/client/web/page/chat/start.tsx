@@ -54,7 +54,13 @@ export function Start({ info, offline, onSettings }: StartProps) {
         />
         <div className="pt-3">
           {t.examples.map((example) => (
-            <button key={example} type="button" data-example className="row px-2 text-ink2" onClick={() => setIncoming({ text: example, replace: true })}>
+            <button
+              key={example}
+              type="button"
+              data-example
+              className="row px-2 text-ink2"
+              onClick={() => setIncoming({ text: example, replace: true })}
+            >
               <span className="min-w-0 truncate">{example}</span>
             </button>
           ))}

@@ -18,7 +18,20 @@ export interface Token {
   readonly className: string
 }
 
-const lowlight = createLowlight({ bash, css, diff, go, javascript, json, markdown, python, rust, typescript, xml, yaml })
+const lowlight = createLowlight({
+  bash,
+  css,
+  diff,
+  go,
+  javascript,
+  json,
+  markdown,
+  python,
+  rust,
+  typescript,
+  xml,
+  yaml,
+})
 
 const colors: readonly (readonly [RegExp, string])[] = [
   [/keyword|literal|selector-tag|meta|section|deletion/, 'tok-k'],

@@ -139,6 +139,10 @@ function inlineOne(token: Tokens.Generic, key: number): ReactNode {
     case 'checkbox':
       return null
     default:
-      return token.tokens ? <span key={key}>{inline(token.tokens)}</span> : decodeEntities(String(token['text'] ?? token.raw))
+      return token.tokens ? (
+        <span key={key}>{inline(token.tokens)}</span>
+      ) : (
+        decodeEntities(String(token['text'] ?? token.raw))
+      )
   }
 }

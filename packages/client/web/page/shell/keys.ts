@@ -18,14 +18,20 @@ function focusedBox(): HTMLElement | null {
 function toggleTurn(): void {
   const calls = [...document.querySelectorAll<HTMLElement>('[data-chat-list] [data-kind=call]')]
   const turn = calls.at(-1)?.dataset['turn']
-  const rows = calls.filter((call) => call.dataset['turn'] === turn).map((call) => call.querySelector<HTMLElement>('[data-row]'))
+  const rows = calls
+    .filter((call) => call.dataset['turn'] === turn)
+    .map((call) => call.querySelector<HTMLElement>('[data-row]'))
   const target = rows.some((row) => row?.ariaExpanded === 'false') ? 'false' : 'true'
   for (const row of rows) if (row?.ariaExpanded === target) row.click()
 }
 
 function inField(): boolean {
   const focused = document.activeElement as HTMLElement | null
-  return focused !== null && (focused.matches('input, textarea, select, [contenteditable]') || focused.closest('[role=dialog],[role=menu]') !== null)
+  return (
+    focused !== null &&
+    (focused.matches('input, textarea, select, [contenteditable]') ||
+      focused.closest('[role=dialog],[role=menu]') !== null)
+  )
 }
 
 export function usePageKeys(actions: KeyActions): void {
@@ -34,7 +40,9 @@ export function usePageKeys(actions: KeyActions): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || event.altKey) return
-      const act = (event.metaKey || event.ctrlKey ? chord(latest.current) : inField() ? {} : letters(latest.current))[event.key]
+      const act = (event.metaKey || event.ctrlKey ? chord(latest.current) : inField() ? {} : letters(latest.current))[
+        event.key
+      ]
       if (!act) return
       event.preventDefault()
       act()

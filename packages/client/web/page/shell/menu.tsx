@@ -19,12 +19,21 @@ interface SessionMenuProps {
 export function SessionMenu({ onRename, onDelete, onShortcuts, session, className = '' }: SessionMenuProps) {
   return (
     <DropdownMenu.Root>
-      <DropdownMenu.Trigger className={`icon-button ${className}`} aria-label={`${t.more}: ${session.title || t.untitled}`}>
+      <DropdownMenu.Trigger
+        className={`icon-button ${className}`}
+        aria-label={`${t.more}: ${session.title || t.untitled}`}
+      >
         <Ellipsis size={15} />
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         {/* Rename moves the focus into its field, so the trigger must not take it back. */}
-        <DropdownMenu.Content className="menu" align="end" sideOffset={4} collisionPadding={12} onCloseAutoFocus={(event) => event.preventDefault()}>
+        <DropdownMenu.Content
+          className="menu"
+          align="end"
+          sideOffset={4}
+          collisionPadding={12}
+          onCloseAutoFocus={(event) => event.preventDefault()}
+        >
           <DropdownMenu.Item className="menu-item" onSelect={onRename}>
             <Pencil size={14} className="text-ink3" />
             {t.rename}
@@ -69,7 +78,9 @@ export function DeleteDialog({ session, current, onClose }: DeleteProps) {
         <Dialog.Overlay className="overlay" />
         <Dialog.Content className="dialog gap-3 p-4">
           <Dialog.Title className="text-title font-semibold">{t.removeTitle}</Dialog.Title>
-          <Dialog.Description className="text-ink2">{session && t.removeBody(session.title || t.untitled)}</Dialog.Description>
+          <Dialog.Description className="text-ink2">
+            {session && t.removeBody(session.title || t.untitled)}
+          </Dialog.Description>
           {problem && <p className="text-err">{problem}</p>}
           <div className="flex justify-end gap-2 pt-1">
             <Dialog.Close className="button">{t.cancel}</Dialog.Close>

@@ -39,14 +39,12 @@ function CommandList({ sessions, actions, onClose }: Omit<PaletteProps, 'open'>)
   const [query, setQuery] = useState('')
   const [selected, setSelected] = useState(0)
   const wanted = query.trim().toLowerCase()
-  const places = sessions.map(
-    (session): Command => ({
-      id: session.id,
-      label: session.title || t.untitled,
-      hint: folderName(session.cwd),
-      run: () => navigate(sessionPath(session.id)),
-    }),
-  )
+  const places = sessions.map((session): Command => ({
+    id: session.id,
+    label: session.title || t.untitled,
+    hint: folderName(session.cwd),
+    run: () => navigate(sessionPath(session.id)),
+  }))
   const shown = [...actions, ...places].filter(({ label }) => label.toLowerCase().includes(wanted)).slice(0, 50)
   const run = (command: Command | undefined): void => {
     if (!command) return
@@ -80,7 +78,14 @@ function CommandList({ sessions, actions, onClose }: Omit<PaletteProps, 'open'>)
       />
       <div className="min-h-0 overflow-y-auto p-1" role="listbox" id="commands" aria-label={t.commandPalette}>
         {shown.map((command, index) => (
-          <div key={command.id} id={`command-${index}`} role="option" aria-selected={index === selected} className="menu-item" onClick={() => run(command)}>
+          <div
+            key={command.id}
+            id={`command-${index}`}
+            role="option"
+            aria-selected={index === selected}
+            className="menu-item"
+            onClick={() => run(command)}
+          >
             <span className="min-w-0 truncate">{command.label}</span>
             <span className="ml-auto flex-none text-meta text-ink3">{command.hint}</span>
           </div>

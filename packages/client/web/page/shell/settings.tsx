@@ -37,7 +37,11 @@ export function SettingsDialog({ open, info, onClose }: SettingsProps) {
                 ))}
               </Section>
             )}
-            <Section title={t.providers}>{info?.providers.map((status) => <Provider key={status.provider} status={status} />)}</Section>
+            <Section title={t.providers}>
+              {info?.providers.map((status) => (
+                <Provider key={status.provider} status={status} />
+              ))}
+            </Section>
             <Section title={t.theme}>
               <ThemeChoice />
             </Section>
@@ -163,14 +167,24 @@ function Provider({ status }: { status: LlmProviderStatus }) {
     >
       <div className="flex items-baseline gap-2">
         <span className="font-medium">{status.label}</span>
-        <span className={`text-meta ${status.configured ? 'text-ok' : 'text-warn'}`}>{status.configured ? t.ready : t.notReady}</span>
-        <span className="ml-auto min-w-0 truncate text-meta text-ink3">{hasKey ? t.keyFrom(status.keySource) : ''}</span>
+        <span className={`text-meta ${status.configured ? 'text-ok' : 'text-warn'}`}>
+          {status.configured ? t.ready : t.notReady}
+        </span>
+        <span className="ml-auto min-w-0 truncate text-meta text-ink3">
+          {hasKey ? t.keyFrom(status.keySource) : ''}
+        </span>
       </div>
       {status.remedy && <p className="pt-0.5 text-ink2">{status.remedy}</p>}
       {!status.configurable && <p className="pt-0.5 text-ink3">{status.baseURL ?? t.inProcess}</p>}
       {status.configurable && (
         <div className="grid gap-2 pt-2">
-          <Field label={t.apiKey} type="password" value={apiKey} placeholder={hasKey ? t.apiKeyKept : t.apiKeyNone} onChange={setApiKey} />
+          <Field
+            label={t.apiKey}
+            type="password"
+            value={apiKey}
+            placeholder={hasKey ? t.apiKeyKept : t.apiKeyNone}
+            onChange={setApiKey}
+          />
           <div className="grid grid-cols-2 gap-2 max-[759px]:grid-cols-1">
             <Field label={t.baseURL} value={baseURL} placeholder="https://" onChange={setBaseURL} />
             <Field label={t.model} value={model} placeholder={status.models[0]?.id} onChange={setModel} />
@@ -184,7 +198,10 @@ function Provider({ status }: { status: LlmProviderStatus }) {
                 {t.clearKey}
               </button>
             )}
-            <span className={`min-w-0 break-words text-meta ${outcome?.ok === false ? 'text-err' : 'text-ok'}`} role="status">
+            <span
+              className={`min-w-0 break-words text-meta ${outcome?.ok === false ? 'text-err' : 'text-ok'}`}
+              role="status"
+            >
               {outcome?.text}
             </span>
           </div>

@@ -44,14 +44,24 @@ export function Sidebar(props: SidebarProps) {
   return (
     <nav className="flex h-full w-[236px] flex-none flex-col border-r border-line bg-side" aria-label={t.appName}>
       <div className="flex h-11 flex-none items-center gap-1 pl-4 pr-2">
-        <button type="button" className="flex items-center gap-2 rounded-control text-prose font-semibold" onClick={() => go('/')}>
+        <button
+          type="button"
+          className="flex items-center gap-2 rounded-control text-prose font-semibold"
+          onClick={() => go('/')}
+        >
           <span className="brand-mark" aria-hidden="true">
             &gt;_
           </span>
           {t.appName}
         </button>
         <span className="flex-1" />
-        <button type="button" className="icon-button" aria-label={t.search} aria-pressed={query !== undefined} onClick={() => setQuery(query === undefined ? '' : undefined)}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t.search}
+          aria-pressed={query !== undefined}
+          onClick={() => setQuery(query === undefined ? '' : undefined)}
+        >
           <Search size={15} />
         </button>
         <button type="button" className="icon-button" aria-label={t.toggleSidebar} onClick={props.onHide}>
@@ -75,7 +85,12 @@ export function Sidebar(props: SidebarProps) {
               onChange={(event) => setQuery(event.target.value)}
               onKeyDown={(event) => event.key === 'Escape' && setQuery(undefined)}
             />
-            <button type="button" className="icon-button absolute right-0 top-1.5 h-7!" aria-label={t.close} onClick={() => setQuery(undefined)}>
+            <button
+              type="button"
+              className="icon-button absolute right-0 top-1.5 h-7!"
+              aria-label={t.close}
+              onClick={() => setQuery(undefined)}
+            >
               <X size={13} />
             </button>
           </div>
@@ -101,13 +116,17 @@ export function Sidebar(props: SidebarProps) {
             ))}
           </section>
         ))}
-        {snapshot.loaded && groups.length === 0 && <p className="px-2 text-ink3">{query ? t.noMatches : t.noSessions}</p>}
+        {snapshot.loaded && groups.length === 0 && (
+          <p className="px-2 text-ink3">{query ? t.noMatches : t.noSessions}</p>
+        )}
       </div>
       <div className="flex-none border-t border-line p-2">
         <button type="button" className="row h-[30px] px-2 text-ink2" onClick={props.onSettings}>
           <Settings size={15} />
           {t.settings}
-          {snapshot.info && snapshot.info.problems.length > 0 && <span className="ml-auto text-meta text-err tabular-nums">{snapshot.info.problems.length}</span>}
+          {snapshot.info && snapshot.info.problems.length > 0 && (
+            <span className="ml-auto text-meta text-err tabular-nums">{snapshot.info.problems.length}</span>
+          )}
         </button>
       </div>
     </nav>
@@ -128,7 +147,10 @@ function Entry({ session, now, current, renaming, onGo, onRename, onDelete }: En
   const title = session.title || t.untitled
   if (renaming) return <RenameField session={session} onDone={() => onRename(undefined)} />
   return (
-    <div className={`group relative flex h-[30px] items-center rounded-control pointer-coarse:h-10 ${current ? 'bg-active' : 'hover:bg-hover'}`} data-session={session.id}>
+    <div
+      className={`group relative flex h-[30px] items-center rounded-control pointer-coarse:h-10 ${current ? 'bg-active' : 'hover:bg-hover'}`}
+      data-session={session.id}
+    >
       <a
         href={sessionPath(session.id)}
         className={`flex h-full min-w-0 flex-1 items-center gap-2 px-2 ${current ? 'font-medium' : 'text-ink2'}`}
@@ -146,7 +168,9 @@ function Entry({ session, now, current, renaming, onGo, onRename, onDelete }: En
         </span>
         {session.status === 'running' && <Dot className="bg-accent" label={t.running} />}
         {session.status !== 'running' && session.interrupted && <Dot className="bg-warn" label={t.interrupted} />}
-        <span className="min-w-6 flex-none text-right text-meta tabular-nums text-ink3 group-hover:invisible group-focus-within:invisible pointer-coarse:pr-9">{formatAge(session.updatedAt, now, t.now)}</span>
+        <span className="min-w-6 flex-none text-right text-meta tabular-nums text-ink3 group-hover:invisible group-focus-within:invisible pointer-coarse:pr-9">
+          {formatAge(session.updatedAt, now, t.now)}
+        </span>
       </a>
       <SessionMenu
         session={session}

@@ -133,7 +133,13 @@ function foldCall(draft: Draft, event: SessionEvent<'tool/call'>, frame: EventFr
   if (known?.kind === 'call' && known.phase === 'pending') {
     draft.items[at] = { ...known, ...base, ...view, phase: 'running' }
   } else {
-    draft.items.push({ kind: 'call', key: callKey(turn, step, `${callId}@${event.seq}`), ...base, ...view, phase: 'running' })
+    draft.items.push({
+      kind: 'call',
+      key: callKey(turn, step, `${callId}@${event.seq}`),
+      ...base,
+      ...view,
+      phase: 'running',
+    })
   }
 }
 
@@ -141,7 +147,10 @@ function foldResult(draft: Draft, data: SessionEventMap['tool/result'], frame: E
   const { turn, step, callId, callSeq: _callSeq, ...outcome } = data
   const at = findCall(draft, callId)
   const known = draft.items[at]
-  const views = { ...(frame.call ? { callView: frame.call } : {}), ...(frame.result ? { resultView: frame.result } : {}) }
+  const views = {
+    ...(frame.call ? { callView: frame.call } : {}),
+    ...(frame.result ? { resultView: frame.result } : {}),
+  }
   const done = { phase: 'done', outcome, output: '', ...views } as const
   if (known?.kind === 'call' && known.phase !== 'done') draft.items[at] = { ...known, ...done }
   else {

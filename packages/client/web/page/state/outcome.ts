@@ -81,7 +81,8 @@ function readTerminal(item: CallItem): CallReading | undefined {
 export function terminalFacts(item: CallItem): string[] {
   const view = item.resultView
   if (view?.card !== 'terminal') return []
-  const end = view.signal !== undefined ? t.signal(view.signal) : view.exitCode !== undefined ? t.exit(view.exitCode) : ''
+  const end =
+    view.signal !== undefined ? t.signal(view.signal) : view.exitCode !== undefined ? t.exit(view.exitCode) : ''
   return [...(view.notes ?? []), end].filter((fact) => fact !== '')
 }
 
@@ -90,5 +91,7 @@ export function isTrouble(state: CallState): boolean {
 }
 
 export function timeOf(item: CallItem): string {
-  return item.outcome === undefined ? '' : formatDuration(item.outcome.durationMs)
+  const { state } = readCall(item)
+  const told = item.outcome !== undefined && state !== 'not-started' && state !== 'unknown'
+  return told ? formatDuration(item.outcome.durationMs) : ''
 }

@@ -17,7 +17,7 @@ export type Row = Item | SummaryRow
 export function toRows(state: SessionState, openTurns: ReadonlySet<number>): Row[] {
   const rows: Row[] = []
   const items: readonly Item[] = state.live.length > 0 ? [...state.items, ...state.live] : state.items
-  for (let at = 0; at < items.length; ) {
+  for (let at = 0; at < items.length;) {
     const { turn } = items[at] as Item
     let end = at
     while (end < items.length && items[end]?.turn === turn) end++
@@ -38,7 +38,9 @@ function foldTurn(group: readonly Item[], open: boolean): Row[] {
   const head = group.slice(0, first)
   const rest = group.slice(first)
   if (open) return [...head, summary, ...rest]
-  const kept = rest.filter((item) => item === words || item.kind === 'prompt' || item.kind === 'end' || item.kind === 'notice')
+  const kept = rest.filter(
+    (item) => item === words || item.kind === 'prompt' || item.kind === 'end' || item.kind === 'notice',
+  )
   return [...head, summary, ...kept]
 }
 
@@ -46,5 +48,12 @@ function summarise(calls: readonly CallItem[], open: boolean): SummaryRow {
   const failed = calls.filter((item) => ['failed', 'bad'].includes(readCall(item).state)).length
   const total = calls.reduce((sum, item) => sum + (item.outcome?.durationMs ?? 0), 0)
   const { turn } = calls[0] as CallItem
-  return { kind: 'summary', key: `s${turn}`, turn, text: t.summary(calls.length, failed, formatDuration(total)), failed, open }
+  return {
+    kind: 'summary',
+    key: `s${turn}`,
+    turn,
+    text: t.summary(calls.length, failed, formatDuration(total)),
+    failed,
+    open,
+  }
 }
