@@ -79,7 +79,7 @@ function linuxEnvironmentHas(pid: number, assignment: string): boolean {
   }
 }
 
-const linuxTable: ProcessTable = {
+export const linuxTable: ProcessTable = {
   isCheap: true,
   async list() {
     const entries: ProcessEntry[] = []
@@ -128,7 +128,7 @@ function psEntries(listing: string): ProcessEntry[] {
   return entries
 }
 
-const psTable: ProcessTable = {
+export const psTable: ProcessTable = {
   list() {
     return new Promise((resolve, reject) => {
       const columns = 'pid=,ppid=,pgid=,state=,lstart=,command='

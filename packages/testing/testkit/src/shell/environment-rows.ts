@@ -35,7 +35,9 @@ export function environmentRows(test: ShellTest): void {
 
   test('keeps programs from paging, prompting and colouring', async ({ run }) => {
     await withHostVariables({ PAGER: 'less', FORCE_COLOR: '1', EDITOR: 'vi' }, async () => {
-      const { stdout } = await run('echo "$TERM $NO_COLOR $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $EDITOR [$FORCE_COLOR]"')
+      const { stdout } = await run(
+        'echo "$TERM $NO_COLOR $PAGER $GIT_PAGER $GIT_TERMINAL_PROMPT $EDITOR [$FORCE_COLOR]"',
+      )
       assert.equal(stdout.text, 'dumb 1 cat cat 0 true []\n')
     })
   })

@@ -46,7 +46,8 @@ export function requestRows(test: ShellTest): void {
       for (const workdir of [missing, file]) {
         assert.throws(
           () => shell.resolve({ command: 'true', workdir }),
-          (error: Error & { code?: string }) => error.code === 'SHELL_WORKDIR_UNUSABLE' && error.message.includes(workdir),
+          (error: Error & { code?: string }) =>
+            error.code === 'SHELL_WORKDIR_UNUSABLE' && error.message.includes(workdir),
         )
       }
     })
@@ -74,6 +75,9 @@ export function requestRows(test: ShellTest): void {
 
   test('rejects what no program can be given, with the remedy', async ({ run }) => {
     await assert.rejects(run('echo a\0b'), { code: 'SHELL_SPAWN_FAILED', message: /NUL/ })
-    await assert.rejects(run(`: ${'x'.repeat(300_000)}`), { code: 'SHELL_SPAWN_FAILED', message: /write the script to a file/ })
+    await assert.rejects(run(`: ${'x'.repeat(300_000)}`), {
+      code: 'SHELL_SPAWN_FAILED',
+      message: /write the script to a file/,
+    })
   })
 }
