@@ -17,12 +17,14 @@ interface Mention {
   readonly end: number
 }
 
+/** A pasted file is no request. */
+const LONGEST_SENTENCE = 10_000
 const NEGATED = /(?:\bdon['’]t|\bdo not|\bnever|\bwithout|\bnot)(?:\s+\w+)?\s*$/i
 const QUESTION = /^(?:how|what|why|when|which|where|who|should|is|are|does|do)\b[^]*\?\s*$/i
 
 /** The calls a sentence asks for; undefined when it asks for none. */
 export function readSentence(text: string, tools: readonly ToolSchema[]): Intent | undefined {
-  if (QUESTION.test(text)) return undefined
+  if (text.length > LONGEST_SENTENCE || QUESTION.test(text)) return undefined
   const mentions = mentionsOf(text, tools)
   if (mentions.length === 0) {
     const unknown = /\b(?:use|call|run|invoke)\s+(?:the\s+)?[`"']?([\w.:-]+)[`"']?\s+tool\b/i.exec(text)

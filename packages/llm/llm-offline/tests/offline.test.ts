@@ -4,6 +4,7 @@ import type { JsonSchema, ToolSchema } from '@deepseek-ai/dsh-tools'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as offline from '../src/index.ts'
+import { reply } from '../src/reply.ts'
 
 function tool(name: string, properties: { [key: string]: JsonSchema }, required = Object.keys(properties)): ToolSchema {
   return { name, description: name, parameters: { type: 'object', properties, required, additionalProperties: true } }
@@ -120,44 +121,41 @@ describe('commands', () => {
     expect((await ask([user('/etc/hosts is what?')])).text).toContain('built-in offline model')
   })
 
-  it('reads back any string that JSON can quote', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'grapheme' }), async (value) => {
-        const quoted = `/greet name=${JSON.stringify(value)}`
-        const json = `/greet ${JSON.stringify({ name: value }, null, 2)}`
-        for (const message of [quoted, json]) {
-          expect((await ask([user(message)])).calls).toEqual([['greet', { name: value }]])
-        }
+  // Straight at the pure function: a host for each of hundreds of runs would test the host.
+  const callsFor = (message: string) =>
+    reply(requestOf([user(message)])).calls.map((call): unknown[] => [call.name, JSON.parse(call.arguments)])
+
+  it('reads back any string that JSON can quote', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (value) => {
+        expect(callsFor(`/greet name=${JSON.stringify(value)}`)).toEqual([['greet', { name: value }]])
+        expect(callsFor(`/greet ${JSON.stringify({ name: value }, null, 2)}`)).toEqual([['greet', { name: value }]])
       }),
-      { numRuns: 60 },
     )
   })
 
-  it('never throws and always ends, whatever is written', async () => {
-    const part = fc.constantFrom(
-      '/greet',
-      '/add',
-      ' ',
-      '\n',
-      '"',
-      "'",
-      '{',
-      '}',
-      '[',
-      'name=',
-      'a=1',
-      '\\',
-      '\uE0000\uE000',
-      'use the greet tool',
-      ' to ',
-      '\ud800',
-    )
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(part, fc.string()), { maxLength: 12 }), async (parts) => {
-        const { chunks, calls } = await ask([user(parts.join(''))])
-        expect(chunks.at(-1)).toEqual({ type: 'finish', reason: calls.length > 0 ? 'tool-calls' : 'stop' })
+  it('reads back typed pairs', () => {
+    const pairs = fc.record({ title: fc.string(), count: fc.integer(), on: fc.boolean(), tags: fc.array(fc.string()) })
+    fc.assert(
+      fc.property(pairs, (value) => {
+        const written = Object.entries(value).map(([key, each]) => `${key}=${JSON.stringify(each)}`)
+        expect(callsFor(`/mixed ${written.join(' ')}`)).toEqual([['mixed', value]])
       }),
-      { numRuns: 200 },
+    )
+  })
+
+  it('answers whatever is written with text or with calls whose arguments are JSON', () => {
+    const part = fc.constantFrom(
+      ...['/greet', '/add', ' ', '\n', '"', "'", '{', '}', '[', 'name=', 'a=1', '\\', '\uE0000\uE000'],
+      ...['use the greet tool', ' to ', '\ud800', 'name: ', '`', 'and the add tool'],
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(part, fc.string()), { maxLength: 12 }), (parts) => {
+        const answer = reply(requestOf([user(parts.join(''))]))
+        for (const call of answer.calls) expect(() => JSON.parse(call.arguments) as unknown).not.toThrow()
+        expect(answer.text !== '' || answer.calls.length > 0).toBe(true)
+      }),
+      { numRuns: 500 },
     )
   })
 })

@@ -5,14 +5,14 @@ import type { ProviderSpec } from './config.ts'
 import { connectionOf, shownURL, statusOf, store, type Connection } from './connection.ts'
 import { DeltaReader } from './deltas.ts'
 import { ProviderSettingsError } from './errors.ts'
-import { failureOf, scrub, type RequestFacts } from './failures.ts'
+import { failureOf, type RequestFacts } from './failures.ts'
+import { beginning, foreignType, observed, withErrorBody } from './responses.ts'
 import { Silence } from './silence.ts'
 import { bodyOf } from './wire.ts'
 
 /** After the last word only usage is missing: a server that keeps the connection open is not waited for. */
 const USAGE_WAIT_MS = 1000
 const ERROR_BODY_WAIT_MS = 10_000
-const SHOWN_BODY = 120
 
 export function openAiAdapter(spec: ProviderSpec, env: NodeJS.ProcessEnv): LlmAdapter {
   return {
@@ -152,56 +152,21 @@ async function open(request: LlmRequest, spec: ProviderSpec, connection: Connect
       exchange.begun = true
       // The library stops its own clock here; the body of an error may stall as well.
       exchange.silence.watch(response.ok ? spec.timeoutMs : Math.min(spec.timeoutMs, ERROR_BODY_WAIT_MS))
-      return observed(response, () => exchange.silence.touch())
+      const live = observed(response, () => exchange.silence.touch())
+      return response.ok ? live : withErrorBody(live)
     },
   })
   const body = bodyOf(request, spec)
   return client.chat.completions.create(body, { signal: exchange.controller.signal }).withResponse()
 }
 
-/** Reports each arrival of bytes: comments that keep a connection alive never become chunks. */
-function observed(response: Response, onBytes: () => void): Response {
-  if (response.body === null) return response
-  const body = response.body.pipeThrough(
-    new TransformStream<Uint8Array, Uint8Array>({
-      transform(bytes, controller) {
-        onBytes()
-        controller.enqueue(bytes)
-      },
-    }),
-  )
-  const { status, statusText, headers } = response
-  return new Response(body, { status, statusText, headers })
-}
-
 /** A failure when the answer is no event stream: a login page, a proxy, another API. */
 async function wrongType(response: Response, facts: RequestFacts): Promise<LlmChunk | undefined> {
-  const type = response.headers.get('content-type') ?? ''
-  if (type === '' || /^text\/event-stream\b/i.test(type.trim())) return undefined
-  const begins = await beginning(response, facts)
+  const type = foreignType(response)
+  if (type === undefined) return undefined
+  const begins = await beginning(response, facts.key)
   const message =
     `"${facts.provider}" answered with ${type} instead of an event stream${begins === '' ? '' : ` (it begins ${JSON.stringify(begins)})`}; ` +
     `check that ${shownURL(facts.baseURL) ?? 'the base URL'} is the address of a chat completions API.`
   return failureChunk('MALFORMED_RESPONSE', message, { status: response.status })
-}
-
-async function beginning(response: Response, facts: RequestFacts): Promise<string> {
-  const reader = response.body?.getReader()
-  try {
-    const first = await reader?.read()
-    // Scrubbed before it is cut: half a key would not be found.
-    const text = scrub(new TextDecoder().decode(first?.value ?? new Uint8Array()), facts.key)
-    return Array.from(
-      text
-        .replace(/\s+/g, ' ')
-        .trim()
-        .slice(0, 4 * SHOWN_BODY),
-    )
-      .slice(0, SHOWN_BODY)
-      .join('')
-  } catch {
-    return '' // the type alone says enough
-  } finally {
-    reader?.cancel().catch(() => {}) // closed already is as good
-  }
 }

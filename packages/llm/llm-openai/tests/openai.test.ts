@@ -203,6 +203,10 @@ describe('a failure', () => {
     [413, body('too large'), 'CONTEXT_WINDOW_EXCEEDED', /new session/],
     [400, body('tools[0] is wrong'), 'INVALID_REQUEST', /tools\[0\] is wrong/],
     [422, body('unprocessable'), 'INVALID_REQUEST', /answered 422/],
+    [422, { detail: [{ msg: 'field required' }] }, 'INVALID_REQUEST', /field required/],
+    [400, { object: 'error', message: 'too many tokens', code: 400 }, 'CONTEXT_WINDOW_EXCEEDED', /too many tokens/],
+    [404, { error: "model 'm' not found" }, 'UNKNOWN_MODEL', /model 'm' not found/],
+    [500, '[1]', 'SERVER', /answered 500/],
     [408, body('slow'), 'TIMEOUT', /try again/],
     [500, body('oops'), 'SERVER', /try again later/],
     [
