@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises'
 import { errorMessage } from '@deepseek-ai/cordis'
 import { corrupt, SessionError } from './errors.ts'
 import type { SessionEvent } from './events.ts'
+import { deepFreeze } from './freeze.ts'
 import { LineSplitter } from './lines.ts'
 
 const READ_CHUNK = 256 * 1024
@@ -98,10 +99,4 @@ function checkStart(event: SessionEvent, path: string): void {
     `the session log ${path} has format ${JSON.stringify(format)}, and this version reads format 1 only; open it with the version that wrote it`,
     'SESSION_FORMAT',
   )
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null) return value
-  for (const each of Object.values(value)) deepFreeze(each)
-  return Object.freeze(value)
 }
