@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Context } from '@deepseek-ai/cordis'
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import ToolRegistry, {
+import {
   defineTool,
   JsonSchemaError,
   snapshotJson,
   ToolArgsError,
+  ToolRegistry,
   type ContentBlock,
   type Json,
   type ToolDefinition,

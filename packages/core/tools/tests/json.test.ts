@@ -132,7 +132,7 @@ describe('snapshotJson', () => {
 
   it('refuses an impostor that only claims to be the Object of another realm', () => {
     const prototype = {}
-    const Impostor = new Function('return function Object() {}')() as { prototype: object }
+    const Impostor = Object.defineProperty(function () {}, 'name', { value: 'Object' })
     Impostor.prototype = prototype
     Object.defineProperty(prototype, 'constructor', { value: Impostor })
     expect(refusal(Object.create(prototype)).message).toBe('an instance of Object is not JSON')

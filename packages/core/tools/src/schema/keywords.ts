@@ -126,7 +126,7 @@ function isLiteral(value: unknown, type: JsonType): boolean {
 function patternProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string'
   try {
-    new RegExp(value, 'u')
+    RegExp(value, 'u')
     return undefined
   } catch (thrown) {
     return `must be a regular expression: ${(thrown as SyntaxError).message}`

@@ -32,7 +32,9 @@ interface Discriminator {
 function findDiscriminator(branches: readonly Branch[]): Discriminator | undefined {
   const objects = branches.filter(({ schema }) => schema.type === 'object')
   const first = objects[0]
-  if (first === undefined || objects.length < 2 || branches.some(({ schema }) => schema.type === undefined)) return
+  if (first === undefined || objects.length < 2 || branches.some(({ schema }) => schema.type === undefined)) {
+    return undefined
+  }
   for (const key of first.schema.required ?? []) {
     const byLiteral = branchesByLiteral(objects, key)
     if (byLiteral !== undefined) return { key, branches: byLiteral }
