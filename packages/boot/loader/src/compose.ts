@@ -1,11 +1,11 @@
 // From files to a composition: stacks presets and patches, decides `when`, fills in variables. Starts nothing.
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import { readEntries } from './entry.ts'
+import { readEntries, type Entry } from './entry.ts'
 import { LoaderError } from './errors.ts'
-import { interpolate, VariableError, type Variables } from './interpolate.ts'
+import { escapeVariables, interpolate, VariableError, type Variables } from './interpolate.ts'
 import { RowTree, type DraftRow } from './patch.ts'
-import { place, readSource, Source } from './source.ts'
+import { place, readSource, type Source } from './source.ts'
 import { unmetCondition, type Surroundings } from './when.ts'
 import type { ComposedRow, ComposeOptions, Composition, RowOverride, SkippedRow } from './types.ts'
 
@@ -28,7 +28,7 @@ export function composeSources(
   const tree = new RowTree()
   for (const source of presets) tree.apply(readEntries(source), true)
   for (const source of patches) tree.apply(readEntries(source), false)
-  if (options.overrides?.length) tree.apply(readEntries(overrideSource(options.overrides)), false)
+  tree.apply((options.overrides ?? []).map(commandLineEntry), false)
   const env = options.env ?? process.env
   const variables = { env, cwd: options.cwd ?? process.cwd(), home: options.home ?? defaultHome(env) }
   const skipped: SkippedRow[] = []
@@ -36,14 +36,12 @@ export function composeSources(
   return { rows, skipped, presets: presets.map(({ file }) => file), patches: patches.map(({ file }) => file) }
 }
 
-/** Overrides as the patch that a person could have written: JSON is YAML, and a `$` of a flag means itself. */
-function overrideSource(overrides: readonly RowOverride[]): Source {
-  const literal = (value: unknown): unknown => (typeof value === 'string' ? value.replaceAll('${', '$${') : value)
-  const entries = overrides.map(({ id, config }) => ({
-    id,
-    'config+': Object.fromEntries(Object.entries(config).map(([key, value]) => [key, literal(value)])),
-  }))
-  return new Source('command line', JSON.stringify(entries))
+const COMMAND_LINE = { file: 'the command line', line: 0, column: 0 }
+
+function commandLineEntry({ id, config, disabled }: RowOverride): Entry {
+  const merge = config === undefined ? {} : { merge: escapeVariables(config) as Record<string, unknown> }
+  const fields = { ...merge, ...(disabled === undefined ? {} : { disabled }) }
+  return { kind: 'override', id, origin: COMMAND_LINE, fields }
 }
 
 /** `$DSH_HOME`, otherwise `.dsh` in the user's home folder. */

@@ -63,7 +63,19 @@ function fillText(text: string, variables: Variables, path: string): Filled {
       at += 1
     }
   }
-  return { value: filled, shown: secret ? text : filled.replaceAll('${', '$$${') }
+  return { value: filled, shown: secret ? text : escapeText(filled) }
+}
+
+/** Makes every string in `value` mean itself. */
+export function escapeVariables(value: unknown): unknown {
+  if (typeof value === 'string') return escapeText(value)
+  if (Array.isArray(value)) return value.map(escapeVariables)
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, escapeVariables(item)]))
+}
+
+function escapeText(text: string): string {
+  return text.replaceAll('${', '$$${') // a replacement text writes one dollar as two
 }
 
 function resolveVariable(expression: string, variables: Variables, path: string): { text: string; secret: boolean } {

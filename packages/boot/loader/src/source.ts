@@ -103,8 +103,9 @@ export function readSource(file: string): Source {
   return new Source(file, text)
 }
 
-/** `file:line:column`. */
+/** `file:line:column`; what stands in no file has no line. */
 export function place(origin: Origin): string {
+  if (origin.line === 0) return origin.file
   return `${origin.file}:${origin.line}:${origin.column}`
 }
 

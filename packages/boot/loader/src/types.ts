@@ -55,10 +55,12 @@ export interface Composition {
   readonly patches: readonly string[]
 }
 
-/** Config that a host sets itself, say from a command line flag: merged into the row's, after every patch. */
+/** A change that a command makes for its flags, after all patches. Text in it is taken literally. */
 export interface RowOverride {
   readonly id: string
-  readonly config: Readonly<Record<string, string | number | boolean>>
+  /** Merged into the row's config, like `config+` in a patch. */
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly disabled?: boolean
 }
 
 export interface ComposeOptions {

@@ -1,9 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Context, Service } from '@deepseek-ai/cordis'
 import { stringify } from 'yaml'
-import { composeSources } from '../src/compose.ts'
-import { boot, problemLine, type BootReport, type RowReport } from '../src/index.ts'
-import { Source } from '../src/source.ts'
+import { boot, compose, problemLine, type BootReport, type RowReport } from '@deepseek-ai/dsh-loader'
+
+const folder = mkdtempSync(join(tmpdir(), 'dsh-boot-'))
+const file = join(folder, 'app.yml')
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 let ctx: Context
 let log: string[]
@@ -24,8 +29,8 @@ class Bell extends Service {
 }
 
 async function booted(rows: unknown[], modules: Record<string, unknown>, readyTimeoutMs = 2000): Promise<BootReport> {
-  const source = new Source('/etc/app.yml', stringify(rows))
-  const composition = composeSources([source], [], { env: {}, cwd: '/', home: '/', platform: 'linux' })
+  writeFileSync(file, stringify(rows))
+  const composition = compose({ presets: [file], env: {}, cwd: '/', home: '/', platform: 'linux' })
   return boot(composition, {
     ctx,
     readyTimeoutMs,
@@ -54,6 +59,10 @@ describe('plugin shapes', () => {
         fn: { default: note('fn') },
         cls: {
           default: class Thing {
+            ready(): boolean {
+              return true
+            }
+
             constructor(_ctx: Context, config: unknown) {
               log.push(`cls ${JSON.stringify(config)}`)
             }
@@ -162,9 +171,9 @@ describe('failures', () => {
     expect(of(report, 'import').error).toContain('there is no file /m/import')
     expect(report.ok).toBe(false)
     expect(report.problems.map((each) => each.row)).toEqual(['throws', 'rejects', 'config', 'import', 'gone'])
-    expect(problemLine(report.problems[0]!)).toBe(
-      '/etc/app.yml:1: row "throws" (/m/throws) failed: failed to start: no luck',
-    )
+    expect(report.problems.slice(0, 1).map(problemLine)).toEqual([
+      `${file}:1: row "throws" (/m/throws) failed: failed to start: no luck`,
+    ])
     expect(log).toEqual(['ok'])
   })
 
@@ -239,11 +248,11 @@ describe('waiting', () => {
   })
 
   it('follows what happens later: a provider that goes takes its consumers to waiting', async () => {
-    let stop = (): unknown => {}
+    let stop: () => unknown = () => undefined
     await booted([row('user', { inject: ['bell'] }), row('bell')], {
       user: { apply() {} },
       bell: {
-        apply(ctx: Context) {
+        apply(ctx: Context): void {
           stop = ctx.provide('bell', new Map())
         },
       },

@@ -140,7 +140,7 @@ describe('patches', () => {
       y: 2,
       deep: { p: null, q: [3] },
     })
-    expect('config' in composed(base, ['- id: a\n  config:']).rows[0]!).toBe(false)
+    expect(composed(base, ['- id: a\n  config:']).rows.map((row) => 'config' in row)).toEqual([false, false])
     expect(composed('[{id: a, name: a}]', ['[{id: a, config+: {y: 2}}]']).rows[0]?.config).toEqual({ y: 2 })
   })
 
@@ -208,6 +208,24 @@ describe('variables', () => {
       '[{id: g, group: true, disabled: true, config: [{id: a, name: a, config: "${env.NONE}"}]}]',
     )
     expect(rows[0]?.rows).toMatchObject([{ disabled: true, config: '${env.NONE}' }])
+  })
+})
+
+describe('overrides of a command', () => {
+  const options = (id: string): Partial<ComposeOptions> => ({
+    overrides: [{ id, config: { port: 1, text: '${cwd}' } }],
+  })
+
+  it('merge after all patches, with text taken literally', () => {
+    const preset = '[{id: a, name: a, config: {port: 0, host: h}}]'
+    const composition = composed(preset, ['[{id: a, config+: {port: 5}}]'], options('a'))
+    expect(composition.rows[0]?.config).toEqual({ port: 1, host: 'h', text: '${cwd}' })
+    expect(dump(composition)).toContain(', the command line\n')
+  })
+
+  it('name the command line when the row is not there', () => {
+    const error = failure(() => composed('[{id: server, name: a}]', [], options('servr')))
+    expect(error.message).toBe('the command line: no row has the id "servr"; did you mean "server"?')
   })
 })
 
@@ -287,7 +305,7 @@ describe('strictness', () => {
       '[{id: a, config+: {x: {__proto__: {polluted: 1}}}}]',
     ])
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
-    expect(Object.keys((rows[0]?.config as { x: object }).x)).toEqual(['__proto__'])
+    expect(rows.map(({ config }) => Object.keys((config as { x: object }).x))).toEqual([['__proto__']])
   })
 })
 

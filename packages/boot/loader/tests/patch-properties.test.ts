@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { describe, expect, it } from 'vitest'
 import { composeSources } from '../src/compose.ts'
@@ -7,6 +7,8 @@ import { interpolate } from '../src/interpolate.ts'
 import { mergeDeep } from '../src/patch.ts'
 import { Source } from '../src/source.ts'
 
+// Each run writes and reads YAML several times; these are enough to meet every kind of entry.
+const runs = { numRuns: 25 }
 const options = { env: { API_KEY: 'sk-secret', NAME: 'ada' }, cwd: '/work', home: '/home', platform: 'linux' }
 
 function composed(presets: unknown[], patches: unknown[] = []): Composition {
@@ -59,6 +61,7 @@ describe('patch composition', () => {
         const once = composed([preset], [lastPerRow])
         expect(essence(composed([preset], [lastPerRow, lastPerRow]).rows)).toEqual(essence(once.rows))
       }),
+      runs,
     )
   })
 
@@ -71,6 +74,7 @@ describe('patch composition', () => {
         )
         expect(essence(apart.rows)).toEqual(essence(composed([preset], [patch]).rows))
       }),
+      runs,
     )
   })
 
@@ -81,6 +85,7 @@ describe('patch composition', () => {
           essence(composed([preset], [patch]).rows),
         )
       }),
+      runs,
     )
   })
 
@@ -90,6 +95,7 @@ describe('patch composition', () => {
         const inserts = added.map((id) => ({ insert: [{ id, name: 'n' }] }))
         expect(composed([preset], [[...patch, ...inserts]]).rows.map(({ id }) => id)).toEqual([...rowIds, ...added])
       }),
+      runs,
     )
   })
 })
@@ -107,6 +113,7 @@ describe('merging', () => {
         }
         expect([base, over]).toEqual(before)
       }),
+      runs,
     )
   })
 })
@@ -121,6 +128,7 @@ describe('dump', () => {
         expect(essence(again.rows)).toEqual(essence(first.rows))
         expect(printed).not.toContain('sk-secret')
       }),
+      runs,
     )
   })
 })
@@ -137,6 +145,7 @@ describe('interpolation', () => {
         }
         expect(interpolate(filled.shown, options, 'config').value).toBe(filled.value)
       }),
+      runs,
     )
   })
 })

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { presetFiles, presetNames } from '../src/index.ts'
+// By path: the loader is no dependency of the presets, only what reads them.
+import { compose, type Composition } from '../../../boot/loader/src/index.ts'
+
+const options = { env: {}, cwd: '/work', home: '/home/me/.dsh' }
+const composed = (name: string, platform: string, env: Record<string, string> = {}): Composition =>
+  compose({ ...options, env, platform, presets: presetFiles(name) })
+const ids = (composition: Composition): string[] => composition.rows.map((row) => row.id)
+
+const shared = ['system-prompt', 'tools', 'sessions', 'llm', 'deepseek', 'openai', 'offline', 'agents']
+const bash = ['shell', 'tool-bash']
+const browser = ['server', 'page']
+
+describe('presets', () => {
+  it.each([
+    ['web', 'linux', [...shared, ...bash, ...browser]],
+    ['web', 'darwin', [...shared, ...bash, ...browser]],
+    ['web', 'win32', [...shared, ...browser]],
+    ['headless', 'linux', [...shared, ...bash]],
+    ['headless', 'darwin', [...shared, ...bash]],
+    ['headless', 'win32', shared],
+  ])('compose %s on %s', (name, platform, wanted) => {
+    const composition = composed(name, platform)
+    expect(ids(composition)).toEqual(wanted)
+    expect(composition.rows.every((row) => row.required && !row.disabled)).toBe(true)
+    expect(composition.skipped.map((row) => row.id)).toEqual(platform === 'win32' ? bash : [])
+  })
+
+  it('keep sessions and provider settings under the home folder, and the server on loopback', () => {
+    const config = (id: string): unknown => composed('web', 'linux').rows.find((row) => row.id === id)?.config
+    expect(config('sessions')).toEqual({ dir: '/home/me/.dsh/sessions' })
+    expect(config('deepseek')).toEqual({ provider: 'deepseek', home: '/home/me/.dsh' })
+    expect(config('openai')).toEqual({ provider: 'openai', home: '/home/me/.dsh', models: ['gpt-5-mini'] })
+    expect(config('llm')).toEqual({ default: '' })
+    expect(config('server')).toMatchObject({ host: '127.0.0.1', port: 3080 })
+  })
+
+  it('take models from the environment', () => {
+    const { rows } = composed('headless', 'linux', { DSH_MODEL: 'openai/local', OPENAI_MODEL: 'qwen3' })
+    expect(rows.find(({ id }) => id === 'llm')?.config).toEqual({ default: 'openai/local' })
+    expect(rows.find(({ id }) => id === 'openai')?.config).toMatchObject({ models: ['qwen3'] })
+  })
+
+  it('name only packages that the presets package brings along', () => {
+    const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+      dependencies: Record<string, string>
+    }
+    for (const name of presetNames()) {
+      for (const row of composed(name, 'linux').rows) expect(Object.keys(manifest.dependencies)).toContain(row.name)
+    }
+  })
+
+  it('are absolute paths of files that exist', () => {
+    expect(presetNames()).toEqual(['web', 'headless'])
+    for (const file of presetNames().flatMap(presetFiles)) {
+      expect(isAbsolute(file) && existsSync(file), file).toBe(true)
+    }
+  })
+
+  it.each(['desktop', '', 'toString', '../web'])('refuse the unknown name %j and name the known ones', (name) => {
+    expect(() => presetFiles(name)).toThrow(`unknown preset "${name}"; known: web, headless`)
+  })
+})
