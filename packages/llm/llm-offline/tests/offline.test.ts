@@ -146,8 +146,25 @@ describe('commands', () => {
 
   it('answers whatever is written with text or with calls whose arguments are JSON', () => {
     const part = fc.constantFrom(
-      ...['/greet', '/add', ' ', '\n', '"', "'", '{', '}', '[', 'name=', 'a=1', '\\', '\uE0000\uE000'],
-      ...['use the greet tool', ' to ', '\ud800', 'name: ', '`', 'and the add tool'],
+      '/greet',
+      '/add',
+      ' ',
+      '\n',
+      '"',
+      "'",
+      '{',
+      '}',
+      '[',
+      'name=',
+      'a=1',
+      '\\',
+      '\uE0000\uE000',
+      'use the greet tool',
+      ' to ',
+      '\ud800',
+      'name: ',
+      '`',
+      'and the add tool',
     )
     fc.assert(
       fc.property(fc.array(fc.oneof(part, fc.string()), { maxLength: 12 }), (parts) => {

@@ -279,25 +279,23 @@ describe('a failure', () => {
   })
 
   it('never waits for ever: no header, no byte, a stalled error page', async () => {
-    const waits = { connectTimeoutMs: 60, timeoutMs: 60 }
-    expect(failureOf((await run({ kind: 'stall' }, waits)).last)).toMatchObject({
+    expect(failureOf((await run({ kind: 'stall' }, { connectTimeoutMs: 60 })).last)).toMatchObject({
       code: 'TIMEOUT',
       message: expect.stringContaining('did not begin to answer within 0.06 s'),
     })
     const stalled: MockAnswer = { kind: 'answer', text: 'hello you', cut: { after: 1, how: 'stall' } }
-    expect(failureOf((await run(stalled, waits)).last)).toMatchObject({
+    expect(failureOf((await run(stalled, { timeoutMs: 60 })).last)).toMatchObject({
       code: 'TIMEOUT',
       message: expect.stringContaining('in the middle of its answer'),
     })
     const page: MockBehaviour = { kind: 'error', status: 500, body: 'oops', stall: true }
-    expect(failureOf((await run(page, waits)).last)).toMatchObject({ code: 'SERVER', status: 500 })
+    expect(failureOf((await run(page, { timeoutMs: 60 })).last)).toMatchObject({ code: 'SERVER', status: 500 })
   })
 
   it('takes comments for signs of life', async () => {
-    const { chunks } = await run(
-      { kind: 'answer', text: 'abcdef', pieceLength: 1, delayMs: 40, keepalive: true },
-      { timeoutMs: 150 },
-    )
+    // One delta after 1.5 s of nothing but comments.
+    const late: MockAnswer = { kind: 'answer', text: 'abcdef', delayMs: 1500, keepalive: true }
+    const { chunks } = await run(late, { timeoutMs: 1000 })
     expect(textOf(chunks)).toBe('abcdef')
   })
 

@@ -39,7 +39,7 @@ export interface MockAnswer {
   readonly pieceLength?: number
   /** Pause before each delta, in milliseconds. Default 0. */
   readonly delayMs?: number
-  /** Sends a comment line before each delta, as servers do to keep a connection alive. */
+  /** Sends comment lines during each pause, as servers do to keep a connection alive. */
   readonly keepalive?: boolean
   /** After that many deltas: `disconnect` destroys the socket, `stall` waits until the client closes, `end` ends the body cleanly. */
   readonly cut?: { readonly after: number; readonly how: 'disconnect' | 'stall' | 'end' }

@@ -54,16 +54,22 @@ function whole(response: ServerResponse, body: string, contentType = 'text/event
   response.writeHead(200, { 'content-type': contentType }).end(body)
 }
 
+/** A pause is cut into that many, with a comment after each when the connection is kept alive. */
+const PAUSE_PARTS = 10
+
 async function stream(answer: MockAnswer, request: MockRequest, response: ServerResponse): Promise<void> {
   const { delayMs = 0, cut } = answer
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   response.flushHeaders()
   let sent = 0
+  const parts = delayMs > 0 ? PAUSE_PARTS : 0
   for (const fields of deltas(answer)) {
     if (cut !== undefined && sent >= cut.after) return end(cut.how, request, response)
-    if (delayMs > 0) await pause(delayMs, response)
-    if (response.destroyed) return
-    if (answer.keepalive === true) response.write(': keep-alive\n\n')
+    for (let part = 0; part < parts; part++) {
+      await pause(delayMs / PAUSE_PARTS, response)
+      if (response.destroyed) return
+      if (answer.keepalive === true) response.write(': keep-alive\n\n')
+    }
     response.write(event(delta(request, fields)))
     sent++
   }
