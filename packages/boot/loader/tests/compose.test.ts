@@ -2,7 +2,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compose, dump, LoaderError, type ComposeOptions, type Composition } from '../src/index.ts'
+import { compose, dump, LoaderError, type ComposeOptions, type Composition } from '@deepseek-ai/dsh-loader'
 
 let folder: string
 let count = 0

@@ -2,10 +2,11 @@ import * as fc from 'fast-check'
 import { stringify } from 'yaml'
 import { describe, expect, it } from 'vitest'
 import { composeSources } from '../src/compose.ts'
-import { dump, type ComposedRow, type Composition } from '../src/index.ts'
+import { dump } from '../src/dump.ts'
 import { interpolate } from '../src/interpolate.ts'
 import { mergeDeep } from '../src/patch.ts'
 import { Source } from '../src/source.ts'
+import type { ComposedRow, Composition } from '../src/types.ts'
 
 // Each run writes and reads YAML several times; these are enough to meet every kind of entry.
 const runs = { numRuns: 25 }

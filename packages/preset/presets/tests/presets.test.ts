@@ -3,7 +3,8 @@ import { isAbsolute } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { presetFiles, presetNames } from '../src/index.ts'
 // By path: the loader is no dependency of the presets, only what reads them.
-import { compose, type Composition } from '../../../boot/loader/src/index.ts'
+import { compose } from '../../../boot/loader/src/compose.ts'
+import type { Composition } from '../../../boot/loader/src/types.ts'
 
 const options = { env: {}, cwd: '/work', home: '/home/me/.dsh' }
 const composed = (name: string, platform: string, env: Record<string, string> = {}): Composition =>

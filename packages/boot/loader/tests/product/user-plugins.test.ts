@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { BootReport, RowReport } from '../../src/index.ts'
+import type { BootReport, RowReport } from '@deepseek-ai/dsh-loader'
 
 const driver = fileURLToPath(new URL('./boot-rows.mjs', import.meta.url))
 const built = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
