@@ -166,6 +166,12 @@ describe('foldFrames', () => {
     expect(readCall(callOf(state))).toMatchObject({ state: 'not-started', tone: 'ink3' })
   })
 
+  it('starts over when the log is shorter than what was shown', () => {
+    const before = foldFrames(emptySession, [start, ...oneTurn(1, 1), ...oneTurn(2, 9)])
+    const state = foldFrames(before, [{ kind: 'reset' }, start, ...oneTurn(1, 1)])
+    expect(state).toEqual(foldFrames(emptySession, [start, ...oneTurn(1, 1)]))
+  })
+
   it('ignores an event type it does not know', () => {
     const strange = {
       kind: 'event',

@@ -5,12 +5,12 @@ import { t } from '../strings.ts'
 import { useNow } from '../ui.ts'
 
 interface Props {
-  readonly snapshot: Pick<SessionSnapshot, 'connection' | 'note' | 'session'>
+  readonly snapshot: Pick<SessionSnapshot, 'connection' | 'note' | 'session' | 'trouble'>
   readonly onRetry: () => void
 }
 
 export function ConnectionLine({ snapshot, onRetry }: Props) {
-  const { connection, note, session } = snapshot
+  const { connection, note, session, trouble } = snapshot
   const waiting = connection.kind === 'waiting'
   const now = useNow(waiting, 250)
   if (waiting || (connection.kind === 'connecting' && session.caughtUp)) {
@@ -20,13 +20,18 @@ export function ConnectionLine({ snapshot, onRetry }: Props) {
         <span className="grid w-5 place-items-center" aria-hidden="true">
           <WifiOff size={14} />
         </span>
-        <span className="font-medium">{t.offline}</span>
+        <span className="flex-none font-medium">{t.offline}</span>
+        {trouble && (
+          <span className="min-w-0 truncate" title={trouble}>
+            {trouble}
+          </span>
+        )}
         <span aria-hidden="true">·</span>
-        <span className="tabular-nums" aria-live="off">
+        <span className="flex-none tabular-nums" aria-live="off">
           {waiting ? t.retryingIn(seconds) : t.connecting}
         </span>
         <span aria-hidden="true">·</span>
-        <button type="button" className="underline underline-offset-2" onClick={onRetry}>
+        <button type="button" className="flex-none underline underline-offset-2" onClick={onRetry}>
           {t.retryNow}
         </button>
       </div>

@@ -33,6 +33,7 @@ export function foldFrames(state: SessionState, frames: readonly Frame[]): Sessi
     if (frame.kind === 'event') foldEvent(draft, frame.frame)
     else if (frame.kind === 'live') foldLive(draft, frame.frame)
     else if (frame.kind === 'caught-up') foldCaughtUp(draft, frame.frame)
+    else if (frame.kind === 'reset') Object.assign(draft, emptySession, { items: [], live: [] })
     else draft.live = []
   }
   return draft

@@ -88,6 +88,8 @@ export type Frame =
   | { readonly kind: 'event'; readonly frame: EventFrame }
   | { readonly kind: 'live'; readonly frame: LiveFrame }
   | { readonly kind: 'caught-up'; readonly frame: CaughtUpFrame }
+  /** The log is shorter than what was shown: it follows from its beginning. */
+  | { readonly kind: 'reset' }
   /** The connection was lost: live parts may be stale until the next `caught-up`. */
   | { readonly kind: 'lost' }
 

@@ -1,4 +1,5 @@
 // The store of one session: opens its event stream, folds frames once a frame of the screen, and tells React.
+import type { CaughtUpFrame, ProblemFrame } from '@deepseek-ai/dsh-server/protocol'
 import { ApiError, call, messageOf } from '../api.ts'
 import { openStream, Refused, type Connection, type EventStream } from '../stream.ts'
 import type { SseMessage } from '../sse.ts'
@@ -10,6 +11,8 @@ export interface SessionSnapshot {
   readonly connection: Connection
   /** What was said after the last reconnect, for a few seconds. */
   readonly note: { readonly kind: 'caught-up'; readonly events: number } | { readonly kind: 'reloaded' } | undefined
+  /** Why the server ended the stream, when it said so. */
+  readonly trouble: string | undefined
   /** Why the session cannot be opened at all. */
   readonly problem: string | undefined
 }
@@ -28,6 +31,7 @@ export const initialSnapshot: SessionSnapshot = {
   session: emptySession,
   connection: { kind: 'connecting' },
   note: undefined,
+  trouble: undefined,
   problem: undefined,
 }
 
@@ -36,6 +40,7 @@ export function openSession(id: string): SessionHandle {
   let frames: Frame[] = []
   let scheduled = 0
   let lostAt: number | undefined
+  let reloaded = false
   let noteTimer: ReturnType<typeof setTimeout> | undefined
   let stream: EventStream | undefined
   const listeners = new Set<() => void>()
@@ -63,22 +68,21 @@ export function openSession(id: string): SessionHandle {
   }
 
   function onMessage({ event, data }: SseMessage): void {
-    const frame = { kind: event, frame: JSON.parse(data) as unknown } as Frame
-    if (frame.kind !== 'event' && frame.kind !== 'live' && frame.kind !== 'caught-up') return
-    push(frame)
-    if (frame.kind !== 'caught-up') return
-    flush()
-    const { lastSeq } = state.session
-    if (frame.frame.seq < lastSeq) {
-      // The log is shorter than what was shown: the server lost its tail. Only a fresh read tells the truth.
-      update({ session: emptySession })
-      say({ kind: 'reloaded' })
-      stream?.retryNow()
-      lostAt = undefined
-    } else if (lostAt !== undefined) {
-      say({ kind: 'caught-up', events: lastSeq - lostAt })
-      lostAt = undefined
+    const frame: unknown = JSON.parse(data)
+    if (event === 'event' || event === 'live') return push({ kind: event, frame } as Frame)
+    if (event === 'problem') return update({ trouble: (frame as ProblemFrame).message })
+    if (event === 'reset') {
+      reloaded = true
+      return push({ kind: 'reset' })
     }
+    if (event !== 'caught-up') return
+    push({ kind: 'caught-up', frame: frame as CaughtUpFrame })
+    flush()
+    if (reloaded) say({ kind: 'reloaded' })
+    else if (lostAt !== undefined) say({ kind: 'caught-up', events: state.session.lastSeq - lostAt })
+    reloaded = false
+    lostAt = undefined
+    update({ trouble: undefined })
   }
 
   function onConnection(connection: Connection): void {
