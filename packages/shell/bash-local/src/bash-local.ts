@@ -2,7 +2,7 @@
 import { Service, type Context } from '@deepseek-ai/cordis'
 import { Shell, type ShellRequest, type ShellResult, type ShellSpec } from '@deepseek-ai/dsh-shell'
 import { LocalExecutor } from '@deepseek-ai/dsh-shell/executor'
-import { Config, type BashLocalConfig } from './config.ts'
+import { Config, withDefaults, type BashLocalOptions } from './config.ts'
 import { findBash } from './find-bash.ts'
 
 /** Runs `bash -c <command>`: a fresh shell a call, no login, no startup file but `BASH_ENV`. */
@@ -14,8 +14,9 @@ export class BashLocal extends Shell {
   private readonly executor: LocalExecutor
 
   /** Throws `ShellError` (`SHELL_NOT_FOUND`) when there is no bash. */
-  constructor(ctx: Context, config: BashLocalConfig) {
+  constructor(ctx: Context, options: BashLocalOptions = {}) {
     super(ctx)
+    const config = withDefaults(options)
     const bash = findBash(config.shellPath, process.env.PATH ?? '')
     this.executor = new LocalExecutor({ argv: (command) => [bash, '-c', command] }, config)
   }

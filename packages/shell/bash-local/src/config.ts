@@ -65,6 +65,11 @@ function issuesOf(options: object): ConfigIssue[] {
   return issues
 }
 
+export function withDefaults(options: BashLocalOptions): BashLocalConfig {
+  const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+  return { ...DEFAULTS, ...given }
+}
+
 /** A Standard Schema, as cordis wants it. */
 export const Config = {
   '~standard': {
@@ -78,10 +83,9 @@ export const Config = {
       const options: BashLocalOptions = input ?? {}
       const issues = issuesOf(options)
       if (issues.length > 0) return { issues }
-      const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-      return { value: { ...DEFAULTS, ...given } }
+      return { value: withDefaults(options) }
     },
     // Read by TypeScript only: what may be written, and what the plugin gets.
-    types: undefined as { input: BashLocalOptions; output: BashLocalConfig } | undefined,
+    types: undefined as { input: BashLocalOptions; output: BashLocalOptions } | undefined,
   },
 }

@@ -34,7 +34,7 @@ describe('the configuration of bash-local', () => {
 
   it('fails the plugin, so that the host reports it at start', async () => {
     const ctx = new Context()
-    await expect(ctx.plugin(BashLocal, { timeoutMs: -1 } as never)).rejects.toThrow(/timeoutMs is -1/)
+    await expect(ctx.plugin(BashLocal, { timeoutMs: -1 })).rejects.toThrow(/timeoutMs is -1/)
     await ctx.fiber.dispose()
   })
 

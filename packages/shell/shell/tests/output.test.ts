@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HeadTail } from '../src/index.ts'
 import { completeLength, continuationLength } from '../src/output.ts'
@@ -15,7 +15,7 @@ function split(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const chunks: Uint8Array[] = []
   let at = 0
   for (let i = 0; at < bytes.length; i++) {
-    const size = sizes[i % sizes.length]!
+    const size = sizes.at(i % sizes.length) ?? 1
     chunks.push(bytes.slice(at, at + size))
     at += size
   }

@@ -74,12 +74,8 @@ export class ProcessTree {
     let members = await this.#members()
     while (members.length > 0) {
       const fresh = members.filter((member) => !signalled.has(identity(member)))
-      for (const member of fresh) {
-        signalled.add(identity(member))
-        send(member.pid, signal)
-        // A stopped process only notices a polite signal once it goes on.
-        if (signal === 'SIGTERM') send(member.pid, 'SIGCONT')
-      }
+      for (const member of fresh) signalled.add(identity(member))
+      if (fresh.length > 0) this.#signal(fresh, signal)
       const left = deadline - performance.now()
       if (left <= 0) return members
       await delay(Math.min(pause, left))
@@ -89,6 +85,19 @@ export class ProcessTree {
       members = known.length > 0 && signal === 'SIGTERM' ? known : await this.#members()
     }
     return members
+  }
+
+  /**
+   * The group at once, the rest with parents before children: a shell that outlives its child by a moment would go on
+   * with the next command.
+   */
+  #signal(members: readonly ProcessEntry[], signal: 'SIGTERM' | 'SIGKILL'): void {
+    const inGroup = (member: ProcessEntry): boolean => this.#groupIsOurs && member.pgid === this.#leader
+    const targets = parentsFirst(members.filter((member) => !inGroup(member))).map(({ pid }) => pid)
+    if (members.some(inGroup)) targets.unshift(-this.#leader)
+    for (const target of targets) send(target, signal)
+    // A stopped process only notices a polite signal once it goes on.
+    if (signal === 'SIGTERM') for (const target of targets) send(target, 'SIGCONT')
   }
 
   async #members(): Promise<ProcessEntry[]> {
@@ -126,6 +135,19 @@ export class ProcessTree {
       return (error as NodeJS.ErrnoException).code === 'EPERM'
     }
   }
+}
+
+function parentsFirst(entries: readonly ProcessEntry[]): ProcessEntry[] {
+  const rest = new Map(entries.map((entry) => [entry.pid, entry]))
+  const ordered: ProcessEntry[] = []
+  const place = (entry: ProcessEntry): void => {
+    if (!rest.delete(entry.pid)) return
+    const parent = rest.get(entry.ppid)
+    if (parent !== undefined) place(parent)
+    ordered.push(entry)
+  }
+  entries.forEach(place)
+  return ordered
 }
 
 function identity(entry: ProcessEntry): string {

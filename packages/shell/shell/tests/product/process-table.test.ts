@@ -1,26 +1,30 @@
 // Both ways of looking at processes, where the machine has them, against children that this test starts.
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { linuxTable, psTable } from '../../src/executor/process-table.ts'
 
-const children: ChildProcess[] = []
-
-function start(command: string, env: Record<string, string> = {}): ChildProcess & { pid: number } {
-  const child = spawn('sleep', [command], { detached: true, stdio: 'ignore', env: { ...process.env, ...env } })
-  children.push(child)
-  return child as ChildProcess & { pid: number }
+interface Sleeper {
+  pid: number
+  end(): Promise<void>
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await exited
+const sleepers: Sleeper[] = []
+
+function start(seconds: string, env: Record<string, string> = {}): Sleeper {
+  const child = spawn('sleep', [seconds], { detached: true, stdio: 'ignore', env: { ...process.env, ...env } })
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const end = (): Promise<void> => {
+    child.kill('SIGKILL')
+    return exited
+  }
+  const sleeper = { pid: child.pid ?? 0, end }
+  sleepers.push(sleeper)
+  return sleeper
 }
 
 afterEach(async () => {
-  await Promise.all(children.splice(0).map(end))
+  await Promise.all(sleepers.splice(0).map((sleeper) => sleeper.end()))
 })
 
 const tables = [
@@ -41,7 +45,7 @@ for (const { name, table, present } of tables) {
       const [stays, goes] = [start('301'), start('302')]
       const entries = (await table.list()).filter(({ pid }) => pid === stays.pid || pid === goes.pid)
       expect(entries).toHaveLength(2)
-      await end(goes)
+      await goes.end()
       expect((await table.alive(entries)).map(({ pid }) => pid)).toEqual([stays.pid])
     })
 

@@ -17,6 +17,13 @@ export function lifecycleRows(test: ShellTest): void {
     assert.ok(result.durationMs < 5000, `took ${result.durationMs} ms`)
   })
 
+  test('lets no command of a script run once the limit has passed', async ({ run }) => {
+    const results = await Promise.all(
+      Array.from({ length: 20 }, () => run('sleep 30; echo late; (sleep 30; echo later) | cat', { timeoutMs: 300 })),
+    )
+    assert.deepEqual(new Set(results.map(({ stdout }) => stdout.text)), new Set(['']))
+  })
+
   test('keeps both facts of a command that exits 0 on the polite signal', async ({ run }) => {
     const result = await run("trap 'exit 0' TERM; while :; do sleep 0.05; done", { timeoutMs: 300 })
     assert.deepEqual([result.timedOut, result.exitCode, result.signal], [true, 0, null])

@@ -68,7 +68,7 @@ export function settleRows(test: ShellTest): void {
       result.kill?.survivors.map(({ command }) => command),
       ['sleep 30'],
     )
-    assert.ok(isRunning(result.kill!.survivors[0]!.pid), 'the child was left running')
+    assert.ok(isRunning(result.kill.survivors[0]!.pid), 'the child was left running')
   })
 
   test('returns in bounded time although a child goes on talking', async ({ run }) => {

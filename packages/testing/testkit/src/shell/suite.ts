@@ -9,14 +9,14 @@ import { settleRows } from './settle-rows.ts'
 
 /** What the suites need of a test runner; vitest's and `node:test`'s own functions fit. */
 export interface SuiteRunner {
-  describe(name: string, body: () => void): unknown
-  it(name: string, body: () => Promise<void>): unknown
+  describe: (name: string, body: () => void) => unknown
+  it: (name: string, body: () => Promise<void>) => unknown
 }
 
 export interface ShellUnderTest {
   shell: Shell
   /** Ends the provider as its host would. */
-  dispose(): Promise<unknown>
+  dispose: () => Promise<unknown>
 }
 
 /**
@@ -26,7 +26,7 @@ export interface ShellUnderTest {
 export type ShellFactory = () => Promise<ShellUnderTest>
 
 export interface ShellCase extends ShellUnderTest {
-  run(command: string, more?: Omit<ShellRequest, 'command'>): Promise<ShellResult>
+  run: (command: string, more?: Omit<ShellRequest, 'command'>) => Promise<ShellResult>
 }
 
 export type ShellTest = (name: string, body: (shell: ShellCase) => Promise<void>) => void
