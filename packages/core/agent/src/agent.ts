@@ -67,9 +67,9 @@ export class AgentHandle implements Agent {
     }
   }
 
-  /** True from the moment `dispose()` is called. */
-  get disposed(): boolean {
-    return this.ending
+  /** False from the moment `dispose()` is called, and once somebody else has closed the session. */
+  get usable(): boolean {
+    return !this.ending && this.session.open
   }
 
   send(content: string | readonly ContentBlock[], options: SendOptions = {}): SessionMessage {

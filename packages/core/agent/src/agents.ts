@@ -11,9 +11,6 @@ import {
 } from '@deepseek-ai/cordis'
 import type { Context, Fiber, ListenerTable } from '@deepseek-ai/cordis'
 import type { Session, SessionStore } from '@deepseek-ai/dsh-session'
-import type {} from '@deepseek-ai/dsh-llm'
-import type {} from '@deepseek-ai/dsh-system-prompt'
-import type {} from '@deepseek-ai/dsh-tools'
 import { AgentHandle } from './agent.ts'
 import { agentsConfig, type AgentsConfig } from './config.ts'
 import { AgentError } from './errors.ts'
@@ -109,11 +106,11 @@ export class Agents extends Service implements AgentService {
 
   get(sessionId: string): Agent | undefined {
     const agent = this.live.get(sessionId)
-    return agent?.disposed === true ? undefined : agent
+    return agent?.usable === true ? agent : undefined
   }
 
   list(): Agent[] {
-    return [...this.live.values()].filter((agent) => !agent.disposed)
+    return [...this.live.values()].filter((agent) => agent.usable)
   }
 
   private async open(options: CreateAgentOptions): Promise<Agent> {
@@ -121,7 +118,7 @@ export class Agents extends Service implements AgentService {
     const model = options.model === undefined ? undefined : llm.resolve(options.model)
     this.assertOpen()
     const before = options.sessionId === undefined ? undefined : this.live.get(options.sessionId)
-    if (before !== undefined && !before.disposed) return before
+    if (before?.usable === true) return before
     // A failure to end the one before was reported to whoever ended it.
     await before?.dispose().catch(() => {})
     const session = await this.openSession(options)
@@ -162,7 +159,7 @@ export class Agents extends Service implements AgentService {
       report: this.report,
       openScope: (key) => createScope(home.ctx, key, { name: `agent ${session.id}` }),
       onDisposed: (ended) => {
-        this.live.delete(ended.id)
+        if (this.live.get(ended.id) === ended) this.live.delete(ended.id)
         emitContained(this.hooks['agent/disposed'], ended, [{ agent: ended }], this.report)
       },
     })
@@ -170,11 +167,14 @@ export class Agents extends Service implements AgentService {
     return agent
   }
 
-  private tracked<T>(work: Promise<T>): Promise<T> {
+  /** A stop waits for it. */
+  private async tracked<T>(work: Promise<T>): Promise<T> {
     this.creating.add(work)
-    const done = (): void => void this.creating.delete(work)
-    work.then(done, done)
-    return work
+    try {
+      return await work
+    } finally {
+      this.creating.delete(work)
+    }
   }
 
   private async disposeAll(): Promise<void> {

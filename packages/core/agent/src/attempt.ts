@@ -1,6 +1,7 @@
 // One model request: reads its stream to the end, to a failure or to the cancellation. Decides nothing about retries.
 import { errorMessage } from '@deepseek-ai/cordis'
 import type { AssistantBlock, LlmChunk, LlmFailure, TokenUsage, ToolCallBlock } from '@deepseek-ai/dsh-llm'
+import type { ActiveTurn } from './active-turn.ts'
 import { AnswerDraft } from './answer.ts'
 import type { LoopParts } from './loop-parts.ts'
 
@@ -22,19 +23,19 @@ export type AttemptOutcome =
 export async function readAnswer(
   { callIds, live }: Pick<LoopParts, 'callIds' | 'live'>,
   open: () => AsyncIterable<LlmChunk>,
-  signal: AbortSignal,
+  active: ActiveTurn,
 ): Promise<AttemptOutcome> {
   const draft = new AnswerDraft(callIds, live)
   const cancelled = (): AttemptOutcome => ({ kind: 'cancelled', content: draft.visible(), usage: draft.usage })
   let end: (LlmChunk & { type: 'finish' | 'error' }) | undefined
   try {
-    end = await readChunks(open(), signal, draft)
+    end = await readChunks(open(), active, draft)
   } catch (error) {
-    if (signal.aborted) return cancelled()
+    if (active.cancelled !== undefined) return cancelled()
     return failure('STREAM_CLOSED', `The model's stream broke: ${errorMessage(error)}`)
   }
   if (end?.type === 'finish') return finished(draft, end.reason)
-  if (signal.aborted) return cancelled()
+  if (active.cancelled !== undefined) return cancelled()
   if (end?.type === 'error') return { kind: 'failure', failure: end.failure }
   return failure('STREAM_CLOSED', "The model's answer ended before it was complete.")
 }
@@ -42,15 +43,14 @@ export async function readAnswer(
 /** The terminal chunk; undefined when the stream ended without one or was cancelled. */
 async function readChunks(
   stream: AsyncIterable<LlmChunk>,
-  signal: AbortSignal,
+  active: ActiveTurn,
   draft: AnswerDraft,
 ): Promise<(LlmChunk & { type: 'finish' | 'error' }) | undefined> {
   const iterator = stream[Symbol.asyncIterator]()
   let stop: ((cancelled: undefined) => void) | undefined
-  const onAbort = (): void => stop?.(undefined)
-  signal.addEventListener('abort', onAbort)
+  const forget = active.onCancel(() => stop?.(undefined))
   try {
-    while (!signal.aborted) {
+    while (active.cancelled === undefined) {
       // Not Promise.race: its reactions would pile up on one long-lived promise, and a stream may never answer an abort.
       const step = await new Promise<IteratorResult<LlmChunk> | undefined>((resolve, reject) => {
         stop = resolve
@@ -64,7 +64,7 @@ async function readChunks(
     }
     return undefined
   } finally {
-    signal.removeEventListener('abort', onAbort)
+    forget()
     release(iterator)
   }
 }

@@ -3,6 +3,7 @@ import { errorCode, errorMessage } from '@deepseek-ai/cordis'
 import type { ToolCallBlock } from '@deepseek-ai/dsh-llm'
 import type { SessionEventMap } from '@deepseek-ai/dsh-session'
 import type { ContextMessage, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
+import type { ActiveTurn } from './active-turn.ts'
 import { parseArguments } from './call-ids.ts'
 import { isBlank } from './inbox.ts'
 import type { LoopParts } from './loop-parts.ts'
@@ -12,7 +13,7 @@ import { CallScheduler, type ScheduledCall } from './scheduler.ts'
 interface BatchContext {
   readonly turn: number
   readonly step: number
-  readonly signal: AbortSignal
+  readonly active: ActiveTurn
 }
 
 interface CallOutcome {
@@ -34,10 +35,10 @@ export async function runBatch(
 ): Promise<void> {
   const scheduler = new CallScheduler<CallOutcome>({ maxParallelCalls: parts.config.maxParallelCalls })
   const stop = (): void => scheduler.stop()
-  context.signal.addEventListener('abort', stop)
+  const forget = context.active.onCancel(stop)
   try {
     const submitted = calls.map((call) => scheduler.submit(scheduled(parts, context, call, stop)))
-    if (context.signal.aborted) stop()
+    if (context.active.cancelled !== undefined) stop()
     const settled = await Promise.allSettled(submitted)
     addContexts(parts, settled)
     for (const each of settled) {
@@ -45,7 +46,7 @@ export async function runBatch(
       if (each.value.fault !== undefined) throw each.value.fault.error
     }
   } finally {
-    context.signal.removeEventListener('abort', stop)
+    forget()
   }
 }
 
@@ -82,12 +83,13 @@ function scheduled(
 
 async function runCall(
   parts: LoopParts,
-  { turn, step, signal }: BatchContext,
+  { turn, step, active }: BatchContext,
   call: ToolCallBlock,
   args: unknown,
   stop: () => void,
 ): Promise<CallOutcome> {
   const { session, tools, agent, live } = parts
+  const { signal } = active
   const { id: callId, name } = call
   const { seq: callSeq } = session.append('tool/call', { turn, step, callId, name, arguments: call.arguments })
   const started = performance.now()

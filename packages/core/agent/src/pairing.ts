@@ -9,14 +9,25 @@ export interface PairedMessages {
 
 const LOST = 'The result of this call is not known. Check its effects before you call it again.'
 
-/** Checks the pairing and, when it is broken, repairs it on a copy. */
-export function pairMessages(messages: readonly LlmMessage[]): PairedMessages {
-  return isPaired(messages) ? { messages, repairs: [] } : repair(messages)
+/** Checks the pairing before each request and, when it is broken, repairs it on a copy. */
+export class PairingCheck {
+  /** Everything up to this message was sound: a conversation only grows, so it is not walked again. */
+  private sound: { readonly length: number; readonly last: LlmMessage | undefined } = { length: 0, last: undefined }
+
+  check(messages: readonly LlmMessage[]): PairedMessages {
+    const { length, last } = this.sound
+    const from = messages[length - 1] === last ? length : 0
+    if (!isPaired(messages, from)) return repair(messages)
+    this.sound = { length: messages.length, last: messages.at(-1) }
+    return { messages, repairs: [] }
+  }
 }
 
-function isPaired(messages: readonly LlmMessage[]): boolean {
+function isPaired(messages: readonly LlmMessage[], from: number): boolean {
   let open: string[] = []
-  for (const message of messages) {
+  for (let index = from; index < messages.length; index++) {
+    const message = messages[index]
+    if (message === undefined) continue
     if (message.role === 'tool') {
       const at = open.indexOf(message.callId)
       if (at === -1) return false
@@ -26,7 +37,7 @@ function isPaired(messages: readonly LlmMessage[]): boolean {
     if (open.length > 0) return false
     if (message.role === 'assistant') {
       open = callsOf(message).map((call) => call.id)
-      if (new Set(open).size !== open.length) return false
+      if (open.length > 1 && new Set(open).size !== open.length) return false
     }
   }
   return open.length === 0

@@ -4,7 +4,7 @@ import type { LlmMessage, ModelRef } from '@deepseek-ai/dsh-llm'
 import type { Session, SessionEventMap } from '@deepseek-ai/dsh-session'
 import type { AssembledPrompt } from '@deepseek-ai/dsh-system-prompt'
 import { contentText } from '@deepseek-ai/dsh-tools'
-import { pairMessages } from './pairing.ts'
+import { PairingCheck } from './pairing.ts'
 
 type Header = SessionEventMap['request/header']
 
@@ -13,6 +13,7 @@ const CONTEXT_EMPTY = 'Earlier context messages no longer apply.'
 
 export class RequestLog {
   private readonly session: Session
+  private readonly pairing = new PairingCheck()
   private readonly told = new Set<string>()
   /** Unknown until the first request: a resumed session may hold one. */
   private context: { readonly text: string | undefined } | undefined
@@ -45,7 +46,8 @@ export class RequestLog {
 
   /** The conversation to send, with every call answered. Tells of each repair once. */
   messages(): readonly LlmMessage[] {
-    const { messages, repairs } = pairMessages(this.session.messages())
+    const { messages, repairs } = this.pairing.check(this.session.messages())
+    if (repairs.length === 0) return messages
     const news = repairs.filter((each) => !this.told.has(each))
     for (const each of news) this.told.add(each)
     if (news.length > 0) {

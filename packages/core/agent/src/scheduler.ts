@@ -60,7 +60,7 @@ export class CallScheduler<Outcome> {
       for (let head = this.waiting[0]; head !== undefined && this.admits(head); head = this.waiting[0]) {
         this.waiting.shift()
         if (this.stopped) skip(head)
-        else this.start(head)
+        else void this.start(head)
       }
     } finally {
       this.pumping = false
@@ -77,25 +77,17 @@ export class CallScheduler<Outcome> {
     return true
   }
 
-  private start(entry: Entry<Outcome>): void {
+  private async start(entry: Entry<Outcome>): Promise<void> {
     this.running += 1
-    const done = (settled: NonNullable<Entry<Outcome>['settled']>): void => {
-      this.running -= 1
-      this.exclusiveRuns = false // true only while nothing else runs
-      entry.settled = settled
-      if ('error' in settled) this.stopped = true
-      this.pump()
-    }
-    let work: Promise<Outcome>
     try {
-      work = entry.call.run()
+      entry.settled = { outcome: await entry.call.run() }
     } catch (error) {
-      work = Promise.reject(error)
+      entry.settled = { error }
+      this.stopped = true
     }
-    work.then(
-      (outcome) => done({ outcome }),
-      (error: unknown) => done({ error }),
-    )
+    this.running -= 1
+    this.exclusiveRuns = false // true only while nothing else runs
+    this.pump()
   }
 
   private commitReady(): void {

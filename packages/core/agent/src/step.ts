@@ -57,7 +57,7 @@ function request(
   return readAnswer(
     { callIds, live },
     () => llm.stream({ provider, model: name, system, tools, messages, signal, sessionId: session.id, ...limit }),
-    signal,
+    active,
   )
 }
 

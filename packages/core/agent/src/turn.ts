@@ -40,7 +40,7 @@ async function runSteps(parts: LoopParts, turn: number, active: ActiveTurn): Pro
     if ('kind' in entered) return entered
     const answer = await askModel(parts, context, entered)
     if (answer.kind === 'end') return answer.reason
-    if (answer.calls.length > 0) await runBatch(parts, { turn, step, signal: active.signal }, answer.calls)
+    if (answer.calls.length > 0) await runBatch(parts, context, answer.calls)
     if (active.cancelled !== undefined) return active.cancelled
     if (answer.finish === 'max-tokens') return { kind: 'max-tokens' }
     if (answer.calls.length === 0 && !inbox.steers()) return { kind: 'completed' }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TurnEndReason } from '@deepseek-ai/dsh-session'
-import type { Agent, AgentLive } from '../src/index.ts'
+import type { Agent, AgentLive } from '@deepseek-ai/dsh-agent'
 import { callTools, deferred, eventsOfType, fail, hang, nextEvent, startHost, textTool, typesOf } from './harness.ts'
 import type { TestHost } from './harness.ts'
 
@@ -68,7 +68,7 @@ describe('cancel', () => {
     agent.cancel('user')
     await agent.whenIdle()
     const [answer] = await eventsOfType(agent.session, 'assistant/message')
-    expect(answer!.data).toMatchObject({
+    expect(answer?.data).toMatchObject({
       interrupted: true,
       content: [
         { type: 'reasoning', text: 'let me see' },
@@ -78,7 +78,7 @@ describe('cancel', () => {
     expect(await reasons()).toEqual([{ kind: 'aborted', cause: 'user' }])
     agent.send('two')
     await agent.whenIdle()
-    expect(host.model.requests[1]!.messages.map((each) => each.role)).toEqual(['user', 'assistant', 'user'])
+    expect(host.model.requests[1]?.messages.map((each) => each.role)).toEqual(['user', 'assistant', 'user'])
   })
 
   it('before anything is visible leaves no answer', async () => {
@@ -146,7 +146,7 @@ describe('cancel', () => {
     agent.cancel('user', { clearInbox: true })
     await agent.whenIdle()
     const users = await eventsOfType(agent.session, 'user/message')
-    expect(users.map(({ data }) => data.message.content[0]!.text)).toEqual(['one', 'two'])
+    expect(users.map(({ data }) => data.message.content[0]?.text)).toEqual(['one', 'two'])
     expect(agent.session.pending()).toEqual([])
     expect((await typesOf(agent.session)).filter((type) => type === 'inbox/removed')).toHaveLength(1)
   })

@@ -8,9 +8,9 @@ import type { LlmAdapter, LlmChunk, LlmFailure, LlmRequest } from '@deepseek-ai/
 import Sessions from '@deepseek-ai/dsh-session'
 import type { Session, SessionEvent, SessionEventType } from '@deepseek-ai/dsh-session'
 import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
-import ToolRegistry, { defineTool } from '@deepseek-ai/dsh-tools'
+import { ToolRegistry, defineTool } from '@deepseek-ai/dsh-tools'
 import type { ToolExecution } from '@deepseek-ai/dsh-tools'
-import Agents, { type AgentsConfig } from '../src/index.ts'
+import Agents, { type AgentsConfig } from '@deepseek-ai/dsh-agent'
 
 export type Script = (request: LlmRequest) => AsyncIterable<LlmChunk> | readonly LlmChunk[]
 
@@ -44,7 +44,11 @@ export class ScriptedModel implements LlmAdapter {
 
 export function say(text: string, finish: 'stop' | 'max-tokens' = 'stop'): LlmChunk[] {
   const usage = { input: 1, output: 1 }
-  return [{ type: 'text', text }, { type: 'usage', usage }, { type: 'finish', reason: finish }]
+  return [
+    { type: 'text', text },
+    { type: 'usage', usage },
+    { type: 'finish', reason: finish },
+  ]
 }
 
 export interface CallSpec {
@@ -113,7 +117,7 @@ export async function eventsOf(session: Session): Promise<SessionEvent[]> {
 }
 
 export async function eventsOfType<T extends SessionEventType>(session: Session, type: T): Promise<SessionEvent<T>[]> {
-  return (await eventsOf(session)).filter((event): event is SessionEvent<T> => event.type === type)
+  return (await eventsOf(session)).filter((event) => event.type === type) as SessionEvent<T>[]
 }
 
 export async function typesOf(session: Session): Promise<string[]> {
@@ -156,4 +160,9 @@ export function textTool(
     isConcurrencySafe: () => options.parallel === true,
     execute: (args: object, exec: ToolExecution) => body(args as Readonly<Record<string, unknown>>, exec),
   })
+}
+
+/** No lone surrogates: UTF-8 has no way to write one. */
+export function isWellFormed(text: string): boolean {
+  return Buffer.from(text).toString() === text
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LlmRequest } from '@deepseek-ai/dsh-llm'
-import type { Agent } from '../src/index.ts'
+import type { Agent } from '@deepseek-ai/dsh-agent'
 import { callTools, deferred, eventsOfType, nextEvent, say, startHost, textTool, type TestHost } from './harness.ts'
 
 let host: TestHost
@@ -12,12 +12,12 @@ beforeEach(async () => {
 })
 afterEach(() => host.dispose())
 
-const lastTexts = ({ messages }: LlmRequest): string[] =>
-  messages.flatMap((each) => (each.role === 'user' ? each.content.map((block) => block.text) : []))
+const lastTexts = (request: LlmRequest | undefined): string[] =>
+  (request?.messages ?? []).flatMap((each) => (each.role === 'user' ? each.content.map((block) => block.text) : []))
 
 async function claims(agent: Agent): Promise<[number, string][]> {
   const users = await eventsOfType(agent.session, 'user/message')
-  return users.map(({ data }) => [data.turn, data.message.content[0]!.text])
+  return users.map(({ data }) => [data.turn, data.message.content[0]?.text ?? ''])
 }
 
 describe('the inbox', () => {
@@ -64,7 +64,7 @@ describe('the inbox', () => {
     agent.send('faster', { delivery: 'steer' })
     release.resolve()
     await agent.whenIdle()
-    expect(host.model.requests[1]!.messages.map((each) => each.role)).toEqual(['user', 'assistant', 'tool', 'user'])
+    expect(host.model.requests[1]?.messages.map((each) => each.role)).toEqual(['user', 'assistant', 'tool', 'user'])
     expect(await claims(agent)).toEqual([
       [1, 'go'],
       [1, 'faster'],
@@ -90,7 +90,7 @@ describe('the inbox', () => {
     expect(host.model.requests).toHaveLength(0)
     agent.send('steer', { delivery: 'steer' })
     await agent.whenIdle()
-    expect(lastTexts(host.model.requests[0]!)).toEqual(['context', 'steer'])
+    expect(lastTexts(host.model.requests[0])).toEqual(['context', 'steer'])
   })
 
   it('takes a waiting message back once, and not one that was claimed', async () => {
@@ -146,7 +146,7 @@ describe('a resumed session', () => {
       [2, 'context'],
       [2, 'two'],
     ])
-    expect(lastTexts(after.model.requests[0]!)).toEqual(['one', 'context', 'two'])
+    expect(lastTexts(after.model.requests[0])).toEqual(['one', 'context', 'two'])
     await after.dispose()
   })
 
@@ -194,7 +194,7 @@ describe('a resumed session', () => {
       [2, 'm2'],
       [3, 'hello again'],
     ])
-    expect(after.model.requests[0]!.messages[2]).toMatchObject({ role: 'tool', callId: 'c1', isError: true })
+    expect(after.model.requests[0]?.messages[2]).toMatchObject({ role: 'tool', callId: 'c1', isError: true })
     await after.dispose()
   })
 

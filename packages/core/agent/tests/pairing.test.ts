@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { LlmMessage } from '@deepseek-ai/dsh-llm'
-import { pairMessages } from '../src/pairing.ts'
+import { PairingCheck, type PairedMessages } from '../src/pairing.ts'
 
 const user = (text: string): LlmMessage => ({ role: 'user', content: [{ type: 'text', text }] })
 const asks = (...ids: string[]): LlmMessage => ({
@@ -15,11 +15,13 @@ const answers = (callId: string, text = callId): LlmMessage => ({
   isError: false,
 })
 
+const pairMessages = (messages: readonly LlmMessage[]): PairedMessages => new PairingCheck().check(messages)
+
 /** Each call answered once, directly behind its message. Written apart from the code under test. */
 function holds(messages: readonly LlmMessage[]): boolean {
   for (let at = 0; at < messages.length; at++) {
-    const message = messages[at]!
-    if (message.role === 'tool') return false
+    const message = messages[at]
+    if (message === undefined || message.role === 'tool') return false
     if (message.role !== 'assistant') continue
     const wanted = message.content.flatMap((block) => (block.type === 'tool-call' ? [block.id] : []))
     const got = messages.slice(at + 1, at + 1 + wanted.length)
@@ -31,7 +33,7 @@ function holds(messages: readonly LlmMessage[]): boolean {
   return true
 }
 
-describe('pairMessages', () => {
+describe('PairingCheck', () => {
   it('returns a sound conversation as it is', () => {
     const messages = [user('a'), asks('1', '2'), answers('2'), answers('1'), user('b')]
     expect(pairMessages(messages)).toEqual({ messages, repairs: [] })
@@ -60,6 +62,15 @@ describe('pairMessages', () => {
     const { messages } = pairMessages([asks('1'), answers('1', 'first'), user('x'), asks('1'), user('y')])
     expect(messages[1]).toEqual(answers('1', 'first'))
     expect(messages[4]).toMatchObject({ role: 'tool', isError: true })
+  })
+
+  it('sees what breaks behind the part that it has checked, and a history that was replaced', () => {
+    const check = new PairingCheck()
+    const start = [user('a'), asks('1'), answers('1')]
+    expect(check.check(start).repairs).toEqual([])
+    expect(check.check([...start, user('b'), asks('2')]).repairs).toHaveLength(1)
+    expect(check.check([...start, user('b')]).repairs).toEqual([])
+    expect(check.check([asks('3'), user('compacted'), user('x'), user('y')]).repairs).toHaveLength(1)
   })
 
   it('makes any conversation sound and keeps every message of a person', () => {

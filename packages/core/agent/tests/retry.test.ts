@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LlmChunk, LlmFailure } from '@deepseek-ai/dsh-llm'
-import type { Agent, AgentLive } from '../src/index.ts'
+import type { Agent, AgentLive } from '@deepseek-ai/dsh-agent'
 import { retryDelay } from '../src/retry.ts'
 import { callTools, eventsOfType, fail, say, startHost, textTool, type TestHost } from './harness.ts'
 
@@ -27,7 +27,7 @@ async function run(): Promise<void> {
 }
 
 async function endOfTurn(): Promise<unknown> {
-  return (await eventsOfType(agent.session, 'turn/end')).at(-1)!.data.reason
+  return (await eventsOfType(agent.session, 'turn/end')).at(-1)?.data.reason
 }
 
 describe('a failed request', () => {
@@ -37,23 +37,30 @@ describe('a failed request', () => {
       host.model.next(fail(code as LlmFailure['code']), say('fine'))
       await run()
       const retries = await eventsOfType(agent.session, 'llm/retry')
-      expect(retries.map(({ data }) => [data.turn, data.step, data.attempt, data.failure.code])).toEqual([[1, 1, 1, code]])
+      expect(retries.map(({ data }) => [data.turn, data.step, data.attempt, data.failure.code])).toEqual([
+        [1, 1, 1, code],
+      ])
       expect(await endOfTurn()).toEqual({ kind: 'completed' })
     },
   )
 
-  it.each(['MISSING_CREDENTIAL', 'AUTH', 'QUOTA', 'CONTEXT_WINDOW_EXCEEDED', 'INVALID_REQUEST', 'UNKNOWN_MODEL', 'UNKNOWN'])(
-    'ends the turn after %s',
-    async (code) => {
-      host.model.next(fail(code as LlmFailure['code'], { status: 418 }))
-      await run()
-      expect(await endOfTurn()).toEqual({
-        kind: 'error',
-        error: { code, message: `it failed with ${code}`, status: 418 },
-      })
-      expect(host.model.requests).toHaveLength(1)
-    },
-  )
+  it.each([
+    'MISSING_CREDENTIAL',
+    'AUTH',
+    'QUOTA',
+    'CONTEXT_WINDOW_EXCEEDED',
+    'INVALID_REQUEST',
+    'UNKNOWN_MODEL',
+    'UNKNOWN',
+  ])('ends the turn after %s', async (code) => {
+    host.model.next(fail(code as LlmFailure['code'], { status: 418 }))
+    await run()
+    expect(await endOfTurn()).toEqual({
+      kind: 'error',
+      error: { code, message: `it failed with ${code}`, status: 418 },
+    })
+    expect(host.model.requests).toHaveLength(1)
+  })
 
   it('gives up after the configured number of retries', async () => {
     host.model.fallback = () => fail('SERVER')
@@ -74,20 +81,20 @@ describe('a failed request', () => {
     expect(attempts).toEqual([1, 2, 1])
     const answers = await eventsOfType(agent.session, 'assistant/message')
     expect(answers.map(({ data }) => data.content.map((block) => block.type))).toEqual([['tool-call'], ['text']])
-    expect((await eventsOfType(agent.session, 'tool/result'))[0]!.data.callId).toBe('c1')
+    expect((await eventsOfType(agent.session, 'tool/result'))[0]?.data.callId).toBe('c1')
   })
 
   it('counts an answer of nothing as a failure that may pass', async () => {
     host.model.next([{ type: 'finish', reason: 'stop' }], say('something'))
     await run()
-    expect((await eventsOfType(agent.session, 'llm/retry'))[0]!.data.failure.code).toBe('EMPTY_RESPONSE')
+    expect((await eventsOfType(agent.session, 'llm/retry'))[0]?.data.failure.code).toBe('EMPTY_RESPONSE')
   })
 
   it('counts a stream without an end as closed', async () => {
     host.model.next([{ type: 'text', text: 'half' }], say('whole'))
     await run()
-    expect((await eventsOfType(agent.session, 'llm/retry'))[0]!.data.failure.code).toBe('STREAM_CLOSED')
-    expect(host.model.requests[1]!.messages).toHaveLength(1)
+    expect((await eventsOfType(agent.session, 'llm/retry'))[0]?.data.failure.code).toBe('STREAM_CLOSED')
+    expect(host.model.requests[1]?.messages).toHaveLength(1)
   })
 
   it('of an adapter that throws ends the turn, and the next one works', async () => {
@@ -95,7 +102,10 @@ describe('a failed request', () => {
       throw new Error('adapter bug')
     })
     await run()
-    expect(await endOfTurn()).toMatchObject({ kind: 'error', error: { message: expect.stringContaining('adapter bug') } })
+    expect(await endOfTurn()).toMatchObject({
+      kind: 'error',
+      error: { message: expect.stringContaining('adapter bug') },
+    })
     await run()
     expect(await endOfTurn()).toEqual({ kind: 'completed' })
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import fc from 'fast-check'
-import { CallScheduler, type ScheduledCall } from '../src/index.ts'
+import * as fc from 'fast-check'
+import { CallScheduler, type ScheduledCall } from '@deepseek-ai/dsh-agent'
 import { deferred, type Deferred } from './harness.ts'
 
 interface Probe extends ScheduledCall<string> {
@@ -37,11 +37,11 @@ describe('CallScheduler', () => {
     const probes = ['a', 'b', 'c'].map((name) => probe(name))
     const all = Promise.all(probes.map((each) => scheduler.submit(each)))
     expect(started).toEqual(['a', 'b'])
-    probes[1]!.gate.resolve('b')
+    probes[1]?.gate.resolve('b')
     await settle()
     expect(started).toEqual(['a', 'b', 'c'])
-    probes[0]!.gate.resolve('a')
-    probes[2]!.gate.resolve('c')
+    probes[0]?.gate.resolve('a')
+    probes[2]?.gate.resolve('c')
     expect(await all).toEqual(['a', 'b', 'c'])
   })
 
@@ -153,7 +153,7 @@ describe('CallScheduler', () => {
                 running.add(index)
                 const alone = running.size === 1
                 expect(running.size).toBeLessThanOrEqual(limit)
-                for (const other of running) expect(alone || !specs[other]!.exclusive).toBe(true)
+                for (const other of running) expect(alone || !specs[other]?.exclusive).toBe(true)
                 for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
                 running.delete(index)
                 return index
