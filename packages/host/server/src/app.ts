@@ -29,8 +29,8 @@ export interface AppSources {
   /** The folder of the page, when one is registered. */
   pageFolder(): string | undefined
   /** Told of failures that nobody foresaw. */
-  report(error: unknown): void
-  warn(message: string): void
+  readonly report: (error: unknown) => void
+  readonly warn: (message: string) => void
 }
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415

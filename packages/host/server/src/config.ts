@@ -96,7 +96,7 @@ export const serverConfig = {
     validate(value: unknown): { value: ServerConfig } | { issues: { message: string }[] } {
       const issues = issuesOf(value)
       if (issues.length > 0) return { issues: issues.map((message) => ({ message })) }
-      return { value: (value ?? {}) as ServerConfig }
+      return { value: value ?? {} }
     },
   },
 }

@@ -13,8 +13,14 @@ export interface FeedSources {
   warn(message: string): void
 }
 
+const PAGE_EVENTS = { first: 32, most: 256 }
+/** A page beyond this makes the next one smaller: single events may be megabytes. */
+const PAGE_BYTES = 512 * 1024
+
 /** Who follows a session. Called synchronously; must not throw. */
 export interface Viewer {
+  /** True while it has been sent everything. */
+  readonly idle: boolean
   onEvent(event: SessionEvent): void
   /** `after` is the `seq` of the newest event when `live` came up. */
   onLive(live: AgentLive, after: number): void
@@ -39,6 +45,8 @@ export class Feed {
   private detached = false
   private leaveSession: () => void
   private leaveAgent: (() => void) | undefined
+  private pageEvents = PAGE_EVENTS.first
+  private readonly reading = new Map<number, Promise<SessionEvent[]>>()
   private flushedSeq = -1
   private flushing: Promise<void> | undefined
   private reopening: Promise<void> | undefined
@@ -56,6 +64,21 @@ export class Feed {
   /** What is in progress; taken in the same tick as `session.lastSeq`, the two agree. */
   snapshot(): AgentSnapshot {
     return this.agent?.snapshot() ?? NOTHING_RUNS
+  }
+
+  /** Some events from `from` on. Viewers that ask for the same at the same time share one reading. */
+  page(from: number, to: number): Promise<SessionEvent[]> {
+    const under = this.reading.get(from)
+    if (under !== undefined) return under
+    const page = this.readPage(from, to).finally(() => this.reading.delete(from))
+    this.reading.set(from, page)
+    return page
+  }
+
+  /** Lets the frames go when every viewer has been sent them. */
+  tidyFrames(): void {
+    for (const viewer of this.viewers) if (!viewer.idle) return
+    this.frames.clear()
   }
 
   encode(event: SessionEvent): Promise<Buffer> {
@@ -114,6 +137,16 @@ export class Feed {
     this.leaveAgent?.()
     this.leaveAgent = undefined
     this.agent = undefined
+  }
+
+  private async readPage(from: number, to: number): Promise<SessionEvent[]> {
+    const events = await this.session.read({ from, to, limit: this.pageEvents })
+    const bytes = events.reduce((sum, event) => sum + roughBytes(event), 0)
+    this.pageEvents =
+      bytes > PAGE_BYTES
+        ? Math.max(1, Math.floor((events.length * PAGE_BYTES) / bytes))
+        : Math.min(PAGE_EVENTS.most, this.pageEvents * 2)
+    return events
   }
 
   private adopt(session: Session, owned: boolean): void {
@@ -203,12 +236,12 @@ export class Feeds {
     if (feed === undefined) return
     this.feeds.delete(id)
     feed.detach()
-    for (const viewer of [...feed.viewers]) viewer.end()
+    for (const viewer of Array.from(feed.viewers)) viewer.end()
   }
 
   /** Ends every stream and closes what viewers had opened. */
   async close(): Promise<void> {
-    for (const feed of this.feeds.values()) for (const viewer of [...feed.viewers]) viewer.end()
+    for (const feed of this.feeds.values()) for (const viewer of Array.from(feed.viewers)) viewer.end()
     await Promise.allSettled(this.turns.values())
   }
 
@@ -241,10 +274,19 @@ export class Feeds {
     const before = this.turns.get(id) ?? Promise.resolve()
     const mine = before.then(work, work)
     this.turns.set(id, mine)
-    const done = (): void => {
+    const forget = (): void => {
       if (this.turns.get(id) === mine) this.turns.delete(id)
     }
-    mine.then(done, done)
+    mine.then(forget, forget)
     return mine
   }
+}
+
+/** Size of the strings in an event, which is what makes one large; without the cost of encoding it. */
+function roughBytes(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 8
+  let sum = 0
+  for (const each of Object.values(value)) sum += roughBytes(each)
+  return sum
 }

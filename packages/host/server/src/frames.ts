@@ -6,7 +6,7 @@ import type { Cards } from './cards.ts'
 import { sseFrame } from './sse.ts'
 
 /** Encoded frames kept for other readers, in bytes; a single larger one is kept alone. */
-const MAX_KEPT_BYTES = 4 * 1024 * 1024
+const MAX_KEPT_BYTES = 32 * 1024 * 1024
 /** Calls whose result is yet to come, or came a moment ago. */
 const MAX_KEPT_CALLS = 64
 
@@ -20,6 +20,11 @@ export class Frames {
 
   constructor(cards: Cards) {
     this.cards = cards
+  }
+
+  /** The frame when another reader has just been sent it. */
+  ready(seq: number): Buffer | undefined {
+    return this.kept.get(seq)
   }
 
   async encode(event: SessionEvent, session: Session, scope: ScopeKey | undefined): Promise<Buffer> {

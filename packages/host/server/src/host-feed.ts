@@ -53,6 +53,7 @@ class HostReader {
       this.writer.write(frame)
       if (this.writer.full) await this.writer.drained()
     }
+    this.writer.flush()
     this.pumping = false
   }
 }

@@ -1,7 +1,9 @@
 // Where a text stops being JSON. Only used after JSON.parse has refused: V8 names a position for some errors and not for others.
 
-const TOKEN =
-  /[ \t\n\r]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")|(true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.])))/y
+// JSON forbids control characters inside strings.
+const STRING = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*`
+const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\d.])`
+const TOKEN = new RegExp(String.raw`[ \t\n\r]*(?:([{}[\],:])|(${STRING}")|(true|false|null|${NUMBER}))`, 'y')
 
 type Wanted = 'value' | 'value or ]' | 'key or }' | 'key' | ':' | ', or end'
 
@@ -32,7 +34,7 @@ function skipSpace(text: string, offset: number): number {
 /** A broken token: a string breaks at its bad character, or at the end of the text; anything else at its start. */
 function insideToken(text: string, start: number): number {
   if (text[start] !== '"') return start
-  const good = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y
+  const good = new RegExp(STRING, 'y')
   good.lastIndex = start
   good.exec(text)
   return good.lastIndex

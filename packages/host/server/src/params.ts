@@ -75,7 +75,7 @@ export function checkParams<M extends MethodName>(method: M, params: unknown): M
     }
     checked[name] = value
   }
-  return checked as Methods[M]['params']
+  return checked
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,9 +5,6 @@ import type { Server as HttpServer } from 'node:http'
 import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import { Service, errorMessage, type Context } from '@deepseek-ai/cordis'
-import type {} from '@deepseek-ai/dsh-llm'
-import type {} from '@deepseek-ai/dsh-tools'
-import type {} from '@deepseek-ai/dsh-session'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { createApp } from './app.ts'
 import { createAuth, newToken, type Auth } from './auth.ts'
@@ -28,9 +25,9 @@ declare module '@deepseek-ai/cordis' {
   }
 }
 
-/** What the loader, when there is one, knows of rows that did not start. */
+/** What the loader, when there is one, knows of rows that did not start. The server does without it when it is embedded. */
 interface ProblemSource {
-  problems?(): HostInfo['problems']
+  problems(): readonly { readonly row: string; readonly error?: string }[]
 }
 
 export class Server extends Service {
@@ -84,7 +81,7 @@ export class Server extends Service {
     const parts = createParts(ctx, settings)
     let app: ReturnType<typeof createApp> | undefined
     const http = createAdaptorServer({
-      fetch: (request, env) => app?.fetch(request, env as never) ?? new Response(null, { status: 503 }),
+      fetch: (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
       // The process is shared with plugins: its globals stay what they are.
       overrideGlobalObjects: false,
     }) as HttpServer
@@ -135,7 +132,7 @@ function createParts(ctx: Context, settings: ServerSettings) {
     home: settings.home,
     providers: llm.status(),
     defaultModel: defaultModel(llm),
-    problems: (ctx.get('loader') as ProblemSource | undefined)?.problems?.() ?? [],
+    problems: problemsOf(ctx.get('loader') as ProblemSource | undefined),
   })
   const cards = new Cards({ get: (name, scope) => tools.get(name, scope), warn })
   const feeds = new Feeds({ sessions, agents, cards, warn })
@@ -153,6 +150,8 @@ function createParts(ctx: Context, settings: ServerSettings) {
     configure: (provider, changes) => llm.configure(provider, changes),
   })
   ctx.on('llm/changed', () => hostFeed.infoChanged())
+  // Declared by the loader, which this package does not depend on.
+  ctx.on('loader/change' as never, (() => hostFeed.infoChanged()) as never)
   ctx.on('tools/change', () => feeds.forgetFrames())
   ctx.on('session/created', ({ id }) => hostFeed.touch(id))
   ctx.on('session/changed', ({ id }) => {
@@ -171,6 +170,10 @@ function createParts(ctx: Context, settings: ServerSettings) {
   ctx.on('agent/disposed', agentChanged)
   ctx.on('agent/status', ({ agent: { id } }) => hostFeed.touch(id))
   return { methods, feeds, hostFeed, warn, report }
+}
+
+function problemsOf(loader: ProblemSource | undefined): HostInfo['problems'] {
+  return (loader?.problems() ?? []).map(({ row, error }) => ({ row, message: error ?? 'It does not run.' }))
 }
 
 function ownVersion(): string {

@@ -1,5 +1,5 @@
 // The event stream of one session to one reader: a cursor that pulls stored events at the reader's pace, and what is live in
-// between. Holds one page of events and one bounded buffer, however far behind the reader is.
+// between. Holds at most one page of events and one bounded buffer, however far behind the reader is.
 import { errorCode, errorMessage } from '@deepseek-ai/cordis'
 import type { AgentLive } from '@deepseek-ai/dsh-agent'
 import type { Session, SessionEvent } from '@deepseek-ai/dsh-session'
@@ -7,10 +7,6 @@ import type { Feed, Viewer } from './feeds.ts'
 import { LiveBuffer } from './live-buffer.ts'
 import type { CaughtUpFrame, ProblemFrame, ResetFrame } from './protocol.ts'
 import { sseFrame, type SseWriter } from './sse.ts'
-
-const PAGE_EVENTS = { first: 16, most: 256 }
-/** A page beyond this makes the next one smaller: single events may be megabytes. */
-const PAGE_BYTES = 512 * 1024
 
 export class SessionStream implements Viewer {
   private readonly feed: Feed
@@ -20,7 +16,8 @@ export class SessionStream implements Viewer {
   /** `seq` of the next durable event to send. */
   private next: number
   private caughtUp = false
-  private pageEvents = PAGE_EVENTS.first
+  /** True while there is nothing to send. */
+  idle = false
   private awake = false
   private wakeUp: (() => void) | undefined
 
@@ -74,28 +71,41 @@ export class SessionStream implements Viewer {
       this.sendLive(Infinity)
       return this.writer.drained()
     }
+    this.idle = true
+    this.feed.tidyFrames()
     await this.woken()
+    this.idle = false
   }
 
   private async sendPage(session: Session): Promise<void> {
     const to = session.lastSeq
     await this.feed.flushed(to)
-    const events = await session.read({ from: this.next, to, limit: this.pageEvents })
-    if (events.length === 0) throw new Error(`the events from ${this.next} on cannot be read`)
-    let bytes = 0
-    for (const event of events) {
-      const frame = await this.feed.encode(event)
-      if (this.writer.closed) return
-      this.sendLive(event.seq)
-      this.writer.write(frame)
-      this.next = event.seq + 1
-      bytes += frame.length
-      if (this.writer.full) await this.writer.drained()
+    // What another reader has just been sent need not be read again.
+    for (let frame = this.ready(to); frame !== undefined; frame = this.ready(to)) {
+      const full = this.sendFrame(frame)
+      if (full !== undefined) await full
     }
-    this.pageEvents =
-      bytes > PAGE_BYTES
-        ? Math.max(1, Math.floor((events.length * PAGE_BYTES) / bytes))
-        : Math.min(PAGE_EVENTS.most, this.pageEvents * 2)
+    if (this.next > to || this.writer.closed) return this.writer.drained()
+    const events = await this.feed.page(this.next, to)
+    if (events.length === 0) throw new Error(`the events from ${this.next} on cannot be read`)
+    for (const event of events) {
+      const frame = this.ready(to) ?? (await this.feed.encode(event))
+      if (this.writer.closed) return
+      const full = this.sendFrame(frame)
+      if (full !== undefined) await full
+    }
+    await this.writer.drained()
+  }
+
+  private ready(to: number): Buffer | undefined {
+    return this.next <= to && !this.writer.closed ? this.feed.frames.ready(this.next) : undefined
+  }
+
+  private sendFrame(frame: Buffer): Promise<void> | undefined {
+    this.sendLive(this.next)
+    this.writer.write(frame)
+    this.next++
+    return this.writer.full ? this.writer.drained() : undefined
   }
 
   private async sendCaughtUp(): Promise<void> {

@@ -5,6 +5,9 @@ export interface SseOptions {
   heartbeatMs: number
 }
 
+/** Small frames are sent together: a write of its own costs more than most of them. */
+const GATHER_BYTES = 32 * 1024
+
 /** A frame as bytes. `id` makes it resumable. */
 export function sseFrame(event: string, json: string, id?: number): Buffer {
   // JSON text has no line breaks, so one data line holds it.
@@ -17,6 +20,8 @@ export class SseWriter {
   private readonly response: ServerResponse
   private readonly heartbeat: NodeJS.Timeout
   private readonly onClosed = new Set<() => void>()
+  private gathered: Buffer[] = []
+  private gatheredBytes = 0
   private release: (() => void) | undefined
 
   constructor(response: ServerResponse, options: SseOptions) {
@@ -39,9 +44,25 @@ export class SseWriter {
     response.on('error', () => this.close())
   }
 
-  /** Queues bytes. Check `full` afterwards and wait for `drained()`: the queue is not bounded by itself. */
+  /** Gathers bytes; `flush()` or `drained()` sends the rest. Check `full` after each: what is queued is not bounded by itself. */
   write(bytes: Buffer): void {
-    if (!this.closed) this.response.write(bytes)
+    if (this.closed) return
+    this.gathered.push(bytes)
+    this.gatheredBytes += bytes.length
+    if (this.gatheredBytes >= GATHER_BYTES) this.flush()
+  }
+
+  flush(): void {
+    const [first, ...others] = this.gathered
+    if (first === undefined || this.closed) return
+    this.gathered = []
+    this.gatheredBytes = 0
+    if (others.length === 0 || first.length >= GATHER_BYTES) {
+      // Large frames are shared with other readers: they go out uncopied.
+      for (const bytes of [first, ...others]) this.response.write(bytes)
+    } else {
+      this.response.write(Buffer.concat([first, ...others]))
+    }
   }
 
   /** True while the reader is behind by more than the socket's buffer. */
@@ -51,6 +72,7 @@ export class SseWriter {
 
   /** Resolves when the reader has caught up or the connection has ended. */
   drained(): Promise<void> {
+    this.flush()
     if (!this.full) return Promise.resolve()
     return new Promise((resolve) => {
       this.release = resolve
@@ -66,6 +88,7 @@ export class SseWriter {
   /** Ends the stream; what is queued is still sent to a reader that reads. */
   end(): void {
     if (this.closed) return
+    this.flush()
     this.response.end()
     this.close()
   }
@@ -79,6 +102,7 @@ export class SseWriter {
     if (this.closed) return
     this.closed = true
     clearInterval(this.heartbeat)
+    this.gathered = []
     this.wake()
     for (const listener of this.onClosed) listener()
     this.onClosed.clear()

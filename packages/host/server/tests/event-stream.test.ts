@@ -1,7 +1,6 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Json } from '@deepseek-ai/dsh-tools'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { FINISH, calls, says, startHost, tempFolder, type TestHost } from './host.ts'
 import { SseClient } from './sse-client.ts'
@@ -42,7 +41,7 @@ function gatedTool(on: TestHost, name = 'wait') {
       exec.report({ kind: 'text', text: 'half way\n' })
       begun()
       await gate
-      return 'done' as Json
+      return 'done'
     },
   })
   return { open, started }

@@ -31,7 +31,7 @@ export interface TestServices {
   readonly log: string[]
   /** The model's next answers; without one it says "ok". */
   readonly script: Script[]
-  dispose(): Promise<void>
+  readonly dispose: () => Promise<void>
 }
 
 export interface TestHost extends TestServices {
@@ -54,14 +54,15 @@ export async function tempFolder(): Promise<{ path: string; remove(): Promise<vo
 export async function startServices(dir: string): Promise<TestServices> {
   const log: string[] = []
   const script: Script[] = []
-  const { ctx, dispose } = createHost({ write: (line) => log.push(line) })
+  const host = createHost({ write: (line) => log.push(line) })
+  const { ctx } = host
   await ctx.plugin(Llm)
   await ctx.plugin(ToolRegistry)
   await ctx.plugin(SystemPrompt)
   await ctx.plugin(Sessions, { dir: join(dir, 'sessions'), fsync: 'never' })
   await ctx.plugin(Agents, { retryBaseMs: 1 } as never)
   ctx.llm.register(scripted(script))
-  return { ctx, log, script, dispose }
+  return { ctx, log, script, dispose: () => host.dispose() }
 }
 
 export async function startHost(dir: string, config: ServerConfig = {}): Promise<TestHost> {

@@ -15,6 +15,8 @@ export class SseClient {
   private rest = ''
   private waiting: (() => void)[] = []
   comments = 0
+  /** Sees each frame as it comes; false means that it is not kept. */
+  onFrame: (frame: Frame) => boolean = () => true
 
   private constructor(response: IncomingMessage) {
     this.response = response
@@ -97,11 +99,12 @@ export class SseClient {
     const data = fields.get('data')
     if (data === undefined) return
     const id = fields.get('id')
-    this.frames.push({
+    const frame: Frame = {
       event: fields.get('event') ?? 'message',
       id: id === undefined ? undefined : Number(id),
       data: JSON.parse(data) as unknown,
-    })
+    }
+    if (this.onFrame(frame)) this.frames.push(frame)
   }
 
   private notify(): void {

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startHost, tempFolder, type TestHost } from '../host.ts'
+
+const TABS = 20
+const EVENTS = 50_000
+const MIB = 1024 * 1024
+
+let host: TestHost
+let folder: Awaited<ReturnType<typeof tempFolder>>
+
+beforeAll(async () => {
+  folder = await tempFolder()
+  host = await startHost(folder.path)
+})
+afterAll(async () => {
+  await host.dispose()
+  await folder.remove()
+})
+
+interface Report {
+  kind: 'open' | 'read' | 'woken'
+  counts: number[]
+  wrong: number[]
+}
+
+it('serves twenty tabs, one of which does not read, without loss and in bounded memory', async () => {
+  const { id } = await host.value('sessions.create', {})
+  const session = host.ctx.sessions.get(id)
+  if (session === undefined) throw new Error('the session is not live')
+  const script = fileURLToPath(new URL('fixtures/tabs.mjs', import.meta.url))
+  const child = fork(script, [host.origin, host.token, id, String(TABS), String(EVENTS)])
+  const report = async (): Promise<Report> => ((await once(child, 'message')) as [Report])[0]
+  try {
+    expect((await report()).kind).toBe('open')
+    const used = (): number => {
+      const { heapUsed, external } = process.memoryUsage()
+      return heapUsed + external
+    }
+    const before = used()
+    let peak = before
+    const timer = setInterval(() => (peak = Math.max(peak, used())), 5)
+    const read = report()
+    const filler = 'x'.repeat(100)
+    for (let index = 1; index < EVENTS; index++) {
+      const message = index === EVENTS / 2 ? 'y'.repeat(10 * MIB) : `${index} ${filler}`
+      session.append('session/notice', { code: 'N', message })
+      // A tool that floods still leaves the event loop its turn.
+      if (index % 500 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    const everything = { counts: Array(TABS - 1).fill(EVENTS), wrong: Array(TABS - 1).fill(0) }
+    expect(await read).toMatchObject(everything)
+    clearInterval(timer)
+    // One copy of the line as an event, as text and as bytes is about 50 MiB; one for every tab would be 400 MiB and more.
+    expect((peak - before) / MIB).toBeLessThan(160)
+
+    const woken = report()
+    child.send('wake')
+    expect(await woken).toMatchObject({ counts: [EVENTS], wrong: [0] })
+  } finally {
+    child.disconnect()
+    await once(child, 'exit')
+  }
+})
