@@ -16,10 +16,9 @@ export interface Scope {
 
 const kScope: unique symbol = Symbol.for('@deepseek-ai/cordis.scope') as never
 
-declare module '../upstream/index.js' {
-  interface Context {
-    [kScope]?: Scope
-  }
+// Note: not a module augmentation: interfaces augmented under two module names merge in an order that depends on imports.
+interface ScopedContext extends Context {
+  [kScope]?: Scope
 }
 
 const scopes = new WeakMap<ScopeKey, Scope>()
@@ -54,7 +53,7 @@ export function createScope(ctx: Context, key: ScopeKey, options: { parent?: Sco
       })()),
   }
   // A symbol property bypasses the context proxy and is inherited by every context below.
-  fiber.ctx[kScope] = scope
+  ;(fiber.ctx as ScopedContext)[kScope] = scope
   scopes.set(key, scope)
   return scope
 }
@@ -82,7 +81,7 @@ function readLikeRoot(root: Context): void {
 
 /** The nearest scope that `ctx` is in, or undefined for a global context. */
 export function scopeOf(ctx: Context): Scope | undefined {
-  return ctx[kScope]
+  return (ctx as ScopedContext)[kScope]
 }
 
 /** The scopes that a key sees, nearest first; empty when the key has no open scope. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Context, createScope, scopeChain, scopeOf } from '../src/index.ts'
+import { Context, createScope, scopeChain, scopeOf } from '@deepseek-ai/cordis'
 
 it('gives what is registered through a scope to that scope and unwinds it with the scope', async () => {
   const root = new Context()
@@ -33,7 +33,7 @@ it('reads services like the root does when the host opened it, while its plugins
   const scope = createScope(root, {})
   const inner = createScope(scope.ctx, {})
   await root.plugin({ name: 'provider', apply: (ctx: Context) => void ctx.provide('probe', { value: 1 }) })
-  const read = (ctx: Context): unknown => (Reflect.get(ctx, 'probe') as { value: number }).value
+  const read = (ctx: Context): unknown => (Reflect.get(ctx, 'probe') as unknown as { value: number }).value
   expect([read(scope.ctx), read(inner.ctx)]).toEqual([1, 1])
   expect(() => void Reflect.get(scope.ctx, 'nobody')).toThrow('without inject')
   const sneaky = scope.ctx.plugin({ name: 'sneaky', apply: (ctx: Context) => void Reflect.get(ctx, 'probe') })

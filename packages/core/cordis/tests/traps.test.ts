@@ -12,9 +12,9 @@ import {
   hooksOf,
   ordered,
   type Fiber,
-} from '../src/index.ts'
+} from '@deepseek-ai/cordis'
 
-declare module '../upstream/index.js' {
+declare module '@deepseek-ai/cordis' {
   interface Context {
     probe: Probe
   }
