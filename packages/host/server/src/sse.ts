@@ -47,22 +47,23 @@ export class SseWriter {
   /** Gathers bytes; `flush()` or `drained()` sends the rest. Check `full` after each: what is queued is not bounded by itself. */
   write(bytes: Buffer): void {
     if (this.closed) return
+    if (bytes.length >= GATHER_BYTES) {
+      // Large frames are shared with other readers: they go out uncopied.
+      this.flush()
+      this.response.write(bytes)
+      return
+    }
     this.gathered.push(bytes)
     this.gatheredBytes += bytes.length
     if (this.gatheredBytes >= GATHER_BYTES) this.flush()
   }
 
   flush(): void {
-    const [first, ...others] = this.gathered
-    if (first === undefined || this.closed) return
+    const { gathered } = this
+    if (gathered.length === 0 || this.closed) return
     this.gathered = []
     this.gatheredBytes = 0
-    if (others.length === 0 || first.length >= GATHER_BYTES) {
-      // Large frames are shared with other readers: they go out uncopied.
-      for (const bytes of [first, ...others]) this.response.write(bytes)
-    } else {
-      this.response.write(Buffer.concat([first, ...others]))
-    }
+    this.response.write(gathered.length === 1 ? gathered[0] : Buffer.concat(gathered))
   }
 
   /** True while the reader is behind by more than the socket's buffer. */
