@@ -76,34 +76,47 @@ describe('any interleaving of send, steer, inject, withdraw and cancel', () => {
       for (let tick = 0; tick < ticks; tick++) await Promise.resolve()
       return 'done'
     }
+    // Input is claimed for a while before it is logged: the time in which it could be taken twice or back.
+    host.ctx.on('agent/pre-step', async (_event, next) => {
+      await pause(ticksBeforeStep)
+      return next()
+    })
+    let ticksBeforeStep = 0
     host.ctx.tools.register(textTool('safe', () => pause(7), { parallel: true }))
     host.ctx.tools.register(textTool('solo', () => pause(3)))
     const acts = fc.array(act, { minLength: 1, maxLength: 25 })
     await fc.assert(
-      fc.asyncProperty(acts, fc.array(reply, { maxLength: 12 }), fc.boolean(), async (steps, replies, dispose) => {
-        host.model.scripts.length = 0
-        host.model.next(...replies.map((each) => SCRIPTS[each]))
-        const agent = await host.agents.create({ ephemeral: true })
-        const sent: string[] = []
-        for (const step of steps) {
-          if (step.kind === 'send') sent.push(agent.send('text', { delivery: step.delivery }).id)
-          else if (step.kind === 'cancel') agent.cancel('user', { clearInbox: step.clearInbox })
-          else if (step.kind === 'ticks') await pause(step.count)
-          else agent.withdraw(sent[step.which % Math.max(1, sent.length)] ?? '')
-        }
-        if (dispose) await agent.dispose()
-        else await agent.whenIdle()
-        const events = await eventsOf(agent.session)
-        assertPaired(events)
-        const waiting = new Set(agent.session.pending().map(({ message }) => message.id))
-        const left = fates(events)
-        expect([...left.keys()]).toEqual(sent)
-        for (const [id, count] of left) expect(count).toBe(waiting.has(id) ? 0 : 1)
-        if (!dispose) {
-          expect(agent.session.pending().every(({ delivery }) => delivery === 'inject')).toBe(true)
-          await agent.dispose()
-        }
-      }),
+      fc.asyncProperty(
+        acts,
+        fc.array(reply, { maxLength: 12 }),
+        fc.boolean(),
+        fc.nat(30),
+        async (steps, replies, dispose, ticks) => {
+          ticksBeforeStep = ticks
+          host.model.scripts.length = 0
+          host.model.next(...replies.map((each) => SCRIPTS[each]))
+          const agent = await host.agents.create({ ephemeral: true })
+          const sent: string[] = []
+          for (const step of steps) {
+            if (step.kind === 'send') sent.push(agent.send('text', { delivery: step.delivery }).id)
+            else if (step.kind === 'cancel') agent.cancel('user', { clearInbox: step.clearInbox })
+            else if (step.kind === 'ticks') await pause(step.count)
+            else agent.withdraw(sent[step.which % Math.max(1, sent.length)] ?? '')
+          }
+          if (dispose) await agent.dispose()
+          else await agent.whenIdle()
+          const events = await eventsOf(agent.session)
+          assertPaired(events)
+          const waiting = new Set(agent.session.pending().map(({ message }) => message.id))
+          const left = fates(events)
+          expect([...left.keys()]).toEqual(sent)
+          for (const [id, count] of left) expect(count).toBe(waiting.has(id) ? 0 : 1)
+          if (!dispose) {
+            expect(agent.session.pending().every(({ delivery }) => delivery === 'inject')).toBe(true)
+            await agent.dispose()
+          }
+        },
+      ),
       { numRuns: 150 },
     )
     await host.dispose()

@@ -182,6 +182,24 @@ describe('agent/pre-step', () => {
     expect(ends).toEqual([{ kind: 'aborted', cause: 'policy' }, { kind: 'completed' }])
   })
 
+  it('holds what it looks at: claimed input can be neither withdrawn nor cleared', async () => {
+    const agent = await host.agents.create({ ephemeral: true })
+    const withdrawn: boolean[] = []
+    host.ctx.on('agent/pre-step', async ({ messages }, next) => {
+      await Promise.resolve()
+      withdrawn.push(...messages.map((each) => agent.withdraw(each.id)))
+      agent.cancel('stop', { clearInbox: true })
+      return next()
+    })
+    const claimed = agent.send('one')
+    const waiting = agent.send('two')
+    await agent.whenIdle()
+    expect(withdrawn).toEqual([false])
+    const users = await eventsOfType(agent.session, 'user/message')
+    expect(users.map(({ data }) => data.message.id)).toEqual([claimed.id])
+    expect((await eventsOfType(agent.session, 'inbox/removed')).map(({ data }) => data.ids)).toEqual([[waiting.id]])
+  })
+
   it('may change what enters', async () => {
     host.ctx.on('agent/pre-step', async (_event, next) => {
       const decision = await next()
