@@ -22,6 +22,7 @@ export class ProcessTree {
   #groupIsOurs = true
   /** True once the leader has ended and nobody can be left; where looking is dear, once its group is empty. */
   #presumedQuiet = false
+  #strongest: KillReceipt['signal'] = null
 
   /** `leader` leads a session and a process group of its own; `mark` is an environment assignment only its tree has. */
   constructor(leader: number, mark: string) {
@@ -57,13 +58,9 @@ export class ProcessTree {
 
   /** Polite signal, grace, forced signal; returns as soon as nobody is left, and names who is left in the end. */
   async terminate(graceMs: number): Promise<KillReceipt> {
-    const strongest = { signal: 'SIGTERM' as 'SIGTERM' | 'SIGKILL' }
     let members = await this.#end('SIGTERM', graceMs)
-    if (members.length > 0) {
-      strongest.signal = 'SIGKILL'
-      members = await this.#end('SIGKILL', VERIFY_MS)
-    }
-    return { ...strongest, ended: this.#seen.size - members.length, survivors: members.map(survivor) }
+    if (members.length > 0) members = await this.#end('SIGKILL', VERIFY_MS)
+    return { signal: this.#strongest, ended: this.#seen.size - members.length, survivors: members.map(survivor) }
   }
 
   /** Signals every member, those that appear meanwhile as well, until none is left or time is up. */
@@ -92,6 +89,7 @@ export class ProcessTree {
    * with the next command.
    */
   #signal(members: readonly ProcessEntry[], signal: 'SIGTERM' | 'SIGKILL'): void {
+    this.#strongest = signal
     const inGroup = (member: ProcessEntry): boolean => this.#groupIsOurs && member.pgid === this.#leader
     const targets = parentsFirst(members.filter((member) => !inGroup(member))).map(({ pid }) => pid)
     if (members.some(inGroup)) targets.unshift(-this.#leader)
