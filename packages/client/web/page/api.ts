@@ -16,7 +16,7 @@ const listeners = new Set<() => void>()
 
 export const auth = {
   signedOut: (): boolean => signedOut,
-  subscribe(listener: () => void): () => void {
+  subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },

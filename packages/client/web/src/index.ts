@@ -1,8 +1,8 @@
 // Plugin that serves the built page through the host's server. Owns no routes and no state: the page is a folder of files.
 import { fileURLToPath } from 'node:url'
 import type { Context } from '@deepseek-ai/cordis'
-// Brings the type of `ctx.server`.
-import type {} from '@deepseek-ai/dsh-server'
+// For the type of `ctx.server`.
+import type * as _server from '@deepseek-ai/dsh-server'
 
 export const name = 'web'
 export const inject = ['server']

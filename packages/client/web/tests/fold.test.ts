@@ -1,6 +1,6 @@
 // The fold from frames to items: order, resume, live text and calls.
 import { describe, expect, it } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { SessionEventMap, SessionEventType } from '@deepseek-ai/dsh-session'
 import { emptySession, foldFrames, liveOutputLimit } from '../page/state/fold.ts'
 import type { CallItem, Frame, SessionState } from '../page/state/items.ts'

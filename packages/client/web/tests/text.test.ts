@@ -1,9 +1,12 @@
 // Text that machines write: event streams and terminal output.
 import { describe, expect, it } from 'vitest'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { ansiLines, ansiSpans, plainText } from '../page/ansi.ts'
 import { formatAge, formatDuration, formatElapsed } from '../page/format.ts'
 import { createSseParser, type SseMessage } from '../page/sse.ts'
+
+// eslint-disable-next-line no-control-regex
+const escapeOrBreak = /[\u001B\n\r]/
 
 function parse(chunks: readonly string[]): SseMessage[] {
   const messages: SseMessage[] = []
@@ -75,7 +78,7 @@ describe('ansiLines', () => {
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         for (const line of ansiLines(pieces.join(''))) {
-          for (const span of ansiSpans(line)) expect(span.text).not.toMatch(/[\u001B\n\r]/)
+          for (const span of ansiSpans(line)) expect(span.text).not.toMatch(escapeOrBreak)
         }
       }),
     )

@@ -5,7 +5,8 @@ import { t } from '../strings.ts'
 
 interface Props {
   readonly children: ReactNode
-  readonly onRaw: () => void
+  /** Offered where there is raw data to show. */
+  readonly onRaw?: () => void
 }
 
 export class CardBoundary extends Component<Props, { failure: string | undefined }> {
@@ -21,9 +22,11 @@ export class CardBoundary extends Component<Props, { failure: string | undefined
     return (
       <div className="flex flex-wrap items-center gap-3 bg-errw px-3 py-2 text-err" role="alert">
         <span className="min-w-0 flex-1 break-words">{t.viewFailed(failure)}</span>
-        <button type="button" className="link" onClick={this.props.onRaw}>
-          {t.raw}
-        </button>
+        {this.props.onRaw && (
+          <button type="button" className="link" onClick={this.props.onRaw}>
+            {t.raw}
+          </button>
+        )}
         <button type="button" className="link" onClick={() => this.setState({ failure: undefined })}>
           {t.reloadView}
         </button>

@@ -7,7 +7,7 @@ import { readCall, timeOf, type CallReading } from '../state/outcome.ts'
 import { t } from '../strings.ts'
 import { useNow } from '../ui.ts'
 import { CardBoundary } from './boundary.tsx'
-import { describeCall } from './describe.ts'
+import { describeCall, type CallLine } from './describe.ts'
 import { Glyph } from './glyph.tsx'
 import { TextLines } from './lines.tsx'
 import { cardOf } from './registry.tsx'
@@ -31,7 +31,12 @@ export const CallRow = memo((props: CallRowProps) => {
   const running = item.phase === 'running'
   const now = useNow(running)
   const reading = readCall(item)
-  const { verb, target, where, kind } = describeCall(item, props.cwd)
+  const { verb, target, where, kind } = safely<CallLine>(() => describeCall(item, props.cwd), {
+    verb: item.name,
+    target: '',
+    where: '',
+    kind: 'other',
+  })
   const elapsed = item.startedAt === undefined ? 0 : Math.max(0, now - item.startedAt)
   const eager = running
     ? item.output !== '' && elapsed > showLiveAfterMs
@@ -99,7 +104,7 @@ function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) 
           ))}
         </span>
         <span className="ml-auto flex flex-none items-center gap-1">
-          <CopyButton text={raw ? rawText : safely(() => card.copyText(item), '')} label />
+          <CopyButton text={() => (raw ? rawText : safely(() => card.copyText(item), ''))} label />
           <button
             type="button"
             className="h-6 rounded-control px-1.5 hover:bg-hover hover:text-ink"

@@ -53,7 +53,7 @@ export function parseArguments(raw: string): unknown {
 export function argumentsLine(raw: string): string {
   const parsed = parseArguments(raw)
   if (parsed === undefined) return oneLine(raw)
-  if (typeof parsed !== 'object' || parsed === null) return oneLine(String(parsed))
+  if (typeof parsed !== 'object' || parsed === null) return oneLine(JSON.stringify(parsed))
   const values = Object.values(parsed).filter((value) => typeof value === 'string' || typeof value === 'number')
   return oneLine(String(values[0] ?? (Object.keys(parsed).length > 0 ? JSON.stringify(parsed) : '')))
 }

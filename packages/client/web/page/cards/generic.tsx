@@ -44,7 +44,7 @@ function Input({ value }: { value: unknown }) {
           <div key={key} className="contents">
             <dt className="text-ink3">{key}</dt>
             <dd className="whitespace-pre-wrap break-words">
-              {typeof part === 'string' ? part.slice(0, 5000) : String(part)}
+              {typeof part === 'string' ? part.slice(0, 5000) : JSON.stringify(part)}
             </dd>
           </div>
         ))}
@@ -58,6 +58,13 @@ function Input({ value }: { value: unknown }) {
       <TextLines text={text} label={t.arguments} />
     </div>
   )
+}
+
+/** What a failed call said besides its sentence, e.g. the output until it was stopped. */
+export function beyondMessage(item: CallItem): string {
+  const text = item.outcome ? contentText(item.outcome.content) : ''
+  const message = item.outcome?.error?.message ?? text
+  return text.replace(/^Error: /, '') === message ? '' : text
 }
 
 const lineOfJson = 90
@@ -76,7 +83,7 @@ function resultText(item: CallItem): string {
 
 function Body({ item }: { item: CallItem }) {
   const failure = failureText(item)
-  const text = failure ? '' : resultText(item)
+  const text = failure ? beyondMessage(item) : resultText(item)
   return (
     <>
       <Input value={inputOf(item)} />

@@ -1,12 +1,11 @@
 // The terminal card: the command, its output with colours, live or settled through the same renderer.
-import { useMemo } from 'react'
-import { ansiLines, ansiSpans, type AnsiLine } from '../ansi.ts'
+import { ansiLines, ansiSpans, plainText, type AnsiLine } from '../ansi.ts'
 import { t } from '../strings.ts'
 import { cutLine, Lines } from './lines.tsx'
 import { terminalFacts } from '../state/outcome.ts'
 import type { CallItem } from '../state/items.ts'
 import type { Card } from './registry.tsx'
-import { ErrorBand, failureText } from './generic.tsx'
+import { beyondMessage, ErrorBand, failureText } from './generic.tsx'
 
 /** Lines of live output that show. */
 const liveLines = 12
@@ -26,8 +25,20 @@ function AnsiText({ line }: { line: AnsiLine | undefined }) {
   )
 }
 
-export function outputOf(item: CallItem): string {
-  return item.resultView?.card === 'terminal' ? (item.resultView.output ?? '') : item.output
+function outputOf(item: CallItem): string {
+  if (item.resultView?.card === 'terminal') return item.resultView.output ?? ''
+  return item.outcome ? beyondMessage(item) : item.output
+}
+
+/** Output may be megabytes: indexed once for the body, the receipts and Copy. */
+const indexed = new WeakMap<CallItem, AnsiLine[]>()
+
+function linesOf(item: CallItem): AnsiLine[] {
+  const known = indexed.get(item)
+  if (known) return known
+  const lines = ansiLines(outputOf(item))
+  indexed.set(item, lines)
+  return lines
 }
 
 function commandOf(item: CallItem): string {
@@ -36,8 +47,7 @@ function commandOf(item: CallItem): string {
 
 function Body({ item }: { item: CallItem }) {
   const running = item.phase !== 'done'
-  const output = outputOf(item)
-  const lines = useMemo(() => ansiLines(output), [output])
+  const lines = linesOf(item)
   const skipped = running ? Math.max(0, lines.length - liveLines) : 0
   const failure = failureText(item)
   return (
@@ -69,11 +79,8 @@ function Body({ item }: { item: CallItem }) {
 export const terminal: Card = {
   Body,
   receipts(item) {
-    const count = item.phase === 'done' ? ansiLines(outputOf(item)).length : 0
+    const count = item.phase === 'done' ? linesOf(item).length : 0
     return [...terminalFacts(item), ...(count > 0 ? [t.lines(count)] : [])]
   },
-  copyText: (item) =>
-    ansiLines(outputOf(item))
-      .map((line) => line.text.replaceAll(/\u001B\[[\d;:]*m/g, ''))
-      .join('\n'),
+  copyText: (item) => linesOf(item).map(plainText).join('\n'),
 }

@@ -64,7 +64,6 @@ export function Composer(props: ComposerProps) {
     change(incoming.replace || text.trim() === '' ? incoming.text : `${incoming.text}\n${text}`)
     area.current?.focus()
     // Only a new `incoming` counts, not each keystroke.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [incoming])
 
   useLayoutEffect(() => {

@@ -2,6 +2,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowDown } from 'lucide-react'
 import { useCallback, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react'
+import { CardBoundary } from '../cards/boundary.tsx'
 import { CallRow } from '../cards/call.tsx'
 import type { SessionState } from '../state/items.ts'
 import { toRows, type Row } from '../state/rows.ts'
@@ -112,28 +113,34 @@ export function ChatList({ session, onAction }: ListProps) {
                   data-kind={row.kind}
                   data-turn={row.turn}
                 >
-                  {row.kind === 'call' && (
-                    <CallRow
-                      item={row}
-                      cwd={session.cwd}
-                      open={opened.get(row.key)}
-                      lastTurn={row.turn === session.turn}
-                      tabStop={row.key === tabStop}
-                      onToggle={onToggle}
-                    />
-                  )}
-                  {row.kind === 'prose' && <ProseRow item={row} />}
-                  {row.kind === 'thought' && <ThoughtRow item={row} {...toggle} />}
-                  {row.kind === 'prompt' && <PromptRow item={row} />}
-                  {row.kind === 'summary' && (
-                    <SummaryLine item={row} tabStop={row.key === tabStop} onToggleTurn={onToggleTurn} />
-                  )}
-                  {row.kind === 'retry' && <RetryRow item={row} />}
-                  {row.kind === 'end' && (
-                    <EndRow item={row} actionable={row.turn === session.turn && !session.running} onAction={onAction} />
-                  )}
-                  {row.kind === 'notice' && <NoticeRow item={row} />}
-                  {row.kind === 'model' && <ModelRow item={row} />}
+                  <CardBoundary>
+                    {row.kind === 'call' && (
+                      <CallRow
+                        item={row}
+                        cwd={session.cwd}
+                        open={opened.get(row.key)}
+                        lastTurn={row.turn === session.turn}
+                        tabStop={row.key === tabStop}
+                        onToggle={onToggle}
+                      />
+                    )}
+                    {row.kind === 'prose' && <ProseRow item={row} />}
+                    {row.kind === 'thought' && <ThoughtRow item={row} {...toggle} />}
+                    {row.kind === 'prompt' && <PromptRow item={row} />}
+                    {row.kind === 'summary' && (
+                      <SummaryLine item={row} tabStop={row.key === tabStop} onToggleTurn={onToggleTurn} />
+                    )}
+                    {row.kind === 'retry' && <RetryRow item={row} />}
+                    {row.kind === 'end' && (
+                      <EndRow
+                        item={row}
+                        actionable={row.turn === session.turn && !session.running}
+                        onAction={onAction}
+                      />
+                    )}
+                    {row.kind === 'notice' && <NoticeRow item={row} />}
+                    {row.kind === 'model' && <ModelRow item={row} />}
+                  </CardBoundary>
                 </div>
               )
             })}

@@ -26,6 +26,14 @@ export function isOffline(info: HostInfo | undefined, model: ModelRef | undefine
   )
 }
 
+function OfflineNote() {
+  return (
+    <span className="text-ink2">
+      {t.offlineModel} {t.addKey}
+    </span>
+  )
+}
+
 export function ModelMenu({ info, model, onChoose, onSettings }: ModelMenuProps) {
   return (
     <DropdownMenu.Root>
@@ -63,8 +71,8 @@ export function ModelMenu({ info, model, onChoose, onSettings }: ModelMenuProps)
           ))}
           <DropdownMenu.Separator className="my-1 h-px bg-line" />
           <DropdownMenu.Item className="menu-item" onSelect={onSettings}>
-            <span className="w-4" />
-            {t.settings}
+            <span className="w-4 flex-none" />
+            {isOffline(info, model) ? <OfflineNote /> : t.settings}
           </DropdownMenu.Item>
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

@@ -26,7 +26,7 @@ export function useHighlight(code: string, language: string, complete: boolean):
   return lines
 }
 
-export function CopyButton({ text, label = false }: { text: string; label?: boolean }) {
+export function CopyButton({ text, label = false }: { text: () => string; label?: boolean }) {
   const { copied, copy } = useCopy()
   const Icon = copied ? Check : Copy
   return (
@@ -35,7 +35,7 @@ export function CopyButton({ text, label = false }: { text: string; label?: bool
       className="inline-flex items-center gap-1.5 rounded-control px-1.5 h-6 text-ink3 hover:text-ink hover:bg-hover"
       data-copy
       aria-label={copied ? t.copied : t.copy}
-      onClick={() => copy(text)}
+      onClick={() => copy(text())}
     >
       <Icon size={13} />
       {label && <span className="max-[759px]:hidden">{copied ? t.copied : t.copy}</span>}
@@ -64,7 +64,7 @@ export function CodeBlock({ code, language, complete }: { code: string; language
         </code>
       </pre>
       <div className="absolute right-1.5 top-1.5 rounded-control bg-sunken opacity-0 group-hover:opacity-100 group-focus-within:opacity-100 pointer-coarse:opacity-100">
-        <CopyButton text={code} />
+        <CopyButton text={() => code} />
       </div>
     </div>
   )

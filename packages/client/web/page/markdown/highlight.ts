@@ -68,6 +68,6 @@ export function highlightLines(code: string, language: string): Token[][] | unde
     const inner = colorOf(node.properties?.className) || className
     for (const child of node.children ?? []) walk(child, inner)
   }
-  walk(lowlight.highlight(language, code) as Node, '')
+  walk(lowlight.highlight(language, code), '')
   return lines
 }

@@ -8,7 +8,7 @@ import { decodeEntities, safeHref } from './text.ts'
 export function Markdown({ text, live }: { text: string; live: boolean }) {
   const blocks = useMemo(() => {
     const source = live ? remend(text, { linkMode: 'text-only', katex: false }) : text
-    return lexer(source, { gfm: true }).filter((token) => token.type !== 'space' && token.type !== 'def')
+    return lexer(source, { gfm: true, breaks: true }).filter((token) => token.type !== 'space' && token.type !== 'def')
   }, [text, live])
   return (
     <div className={live ? 'prose caret-last' : 'prose'}>
@@ -21,14 +21,14 @@ export function Markdown({ text, live }: { text: string; live: boolean }) {
 
 /** While text streams in, only the last block changes: the others are not rendered again. */
 const Block = memo(
-  ({ token, complete }: { token: Token; complete: boolean }) => block(token as Tokens.Generic, complete),
+  ({ token, complete }: { token: Token; complete: boolean }) => block(token, complete),
   (before, after) => before.token.raw === after.token.raw && before.complete === after.complete,
 )
 
 function blocks(tokens: readonly Token[] | undefined, complete: boolean): ReactNode[] {
   return (tokens ?? []).map((token, index) => <Nested key={index} token={token} complete={complete} />)
 }
-const Nested = ({ token, complete }: { token: Token; complete: boolean }) => block(token as Tokens.Generic, complete)
+const Nested = ({ token, complete }: { token: Token; complete: boolean }) => block(token, complete)
 
 function block(token: Tokens.Generic, complete: boolean): ReactNode {
   switch (token.type) {
@@ -65,7 +65,7 @@ function list(token: Tokens.List, complete: boolean): ReactNode {
     <li key={index} className={item.task ? 'task' : undefined}>
       {item.task && <input type="checkbox" disabled checked={item.checked === true} readOnly className="mr-2" />}
       {blocks(
-        item.tokens.filter((part) => (part.type as string) !== 'checkbox'),
+        item.tokens.filter((part) => part.type !== 'checkbox'),
         complete,
       )}
     </li>

@@ -37,7 +37,7 @@ async function load(): Promise<void> {
 }
 
 export const host = {
-  subscribe(listener: () => void): () => void {
+  subscribe: (listener: () => void): (() => void) => {
     listeners.add(listener)
     return () => listeners.delete(listener)
   },

@@ -1,4 +1,5 @@
 // What a call came to, in one word and one colour. The only place that reads failure codes of calls.
+import type { TerminalResultView } from '@deepseek-ai/dsh-tools'
 import { t } from '../strings.ts'
 import { formatDuration } from '../format.ts'
 import type { CallItem } from './items.ts'
@@ -71,10 +72,15 @@ export function readCall(item: CallItem): CallReading {
 function readTerminal(item: CallItem): CallReading | undefined {
   const view = item.resultView
   if (view?.card !== 'terminal') return undefined
-  const notes = view.notes ?? []
+  const notes = notesOf(view)
   const bad = (view.exitCode !== undefined && view.exitCode !== 0) || view.signal !== undefined
   const facts = terminalFacts(item)
   return reading(bad || notes.length > 0 ? 'bad' : 'ok', notes[0] ?? facts[0] ?? '')
+}
+
+/** Views come from logs of any age, so what should be a list may not be one. */
+function notesOf(view: TerminalResultView): readonly string[] {
+  return Array.isArray(view.notes) ? (view.notes as readonly string[]) : []
 }
 
 /** Facts of a finished command, worst first. */
@@ -83,7 +89,7 @@ export function terminalFacts(item: CallItem): string[] {
   if (view?.card !== 'terminal') return []
   const end =
     view.signal !== undefined ? t.signal(view.signal) : view.exitCode !== undefined ? t.exit(view.exitCode) : ''
-  return [...(view.notes ?? []), end].filter((fact) => fact !== '')
+  return [...notesOf(view), end].filter((fact) => fact !== '')
 }
 
 export function isTrouble(state: CallState): boolean {

@@ -19,10 +19,10 @@ export interface SessionSnapshot {
 
 export interface SessionHandle {
   readonly id: string
-  subscribe(listener: () => void): () => void
-  snapshot(): SessionSnapshot
-  retryNow(): void
-  close(): void
+  readonly subscribe: (listener: () => void) => () => void
+  readonly snapshot: () => SessionSnapshot
+  readonly retryNow: () => void
+  readonly close: () => void
 }
 
 const noteMs = 6000
@@ -59,7 +59,7 @@ export function openSession(id: string): SessionHandle {
   // Note: a timer, not an animation frame: a hidden tab paints no frames and must still fold.
   const push = (frame: Frame): void => {
     frames.push(frame)
-    if (scheduled === 0) scheduled = Number(setTimeout(flush, state.session.caughtUp ? 16 : 50))
+    if (scheduled === 0) scheduled = setTimeout(flush, state.session.caughtUp ? 16 : 50)
   }
   const say = (note: SessionSnapshot['note']): void => {
     clearTimeout(noteTimer)

@@ -86,7 +86,7 @@ describe.skipIf(!existsSync(executablePath))('the page (needs Chromium)', () => 
     expect(complaints).toEqual([])
   })
 
-  it('stays within 12 requests and 450 KB and paints early', async () => {
+  it('stays within 12 requests and 450 KB with code on screen', async () => {
     const sizes: Promise<number>[] = []
     page.on('requestfinished', (request) => void sizes.push(request.sizes().then((size) => size.responseBodySize)))
     let requests = 0
@@ -319,5 +319,20 @@ describe.skipIf(!existsSync(executablePath))('the page (needs Chromium)', () => 
     await page.locator('[data-call=c] [data-row]').click()
     await page.getByText('shown as plain data: view chart3d is not known here').waitFor()
     await page.getByText('Model is now other-model').waitFor()
+  })
+
+  it('keeps a view that throws inside its own box', async () => {
+    host.add('s', 'Broken')
+    prompt(host, 's', 1, 'go')
+    const result = { card: 'terminal', output: 5, exitCode: 1, notes: 'x' } as never
+    step(host, 's', 1, 0, {
+      words: 'Still here.',
+      calls: [bash('c', 'true', '', 0, { result, call: { card: 'terminal', title: 7 } as never })],
+    })
+    await page.goto(`${host.url}/s/s`)
+    await page.getByText('This view failed:').waitFor()
+    await page.getByText('Still here.').waitFor()
+    await page.getByRole('alert').getByRole('button', { name: 'Raw' }).click()
+    await page.getByText('"output": 5').waitFor()
   })
 })
