@@ -7,6 +7,8 @@ import { sseFrame } from './sse.ts'
 
 /** Encoded frames kept for other readers, in bytes; a single larger one is kept alone. */
 const MAX_KEPT_BYTES = 32 * 1024 * 1024
+/** Also bounded in number: a small buffer keeps the whole slab of 8 KiB that it was cut from. */
+const MAX_KEPT_FRAMES = 1024
 /** Calls whose result is yet to come, or came a moment ago. */
 const MAX_KEPT_CALLS = 64
 
@@ -78,7 +80,8 @@ export class Frames {
     this.kept.set(seq, frame)
     this.keptBytes += frame.length
     for (const [oldest, bytes] of this.kept) {
-      if (this.keptBytes <= MAX_KEPT_BYTES || this.kept.size === 1) break
+      const fits = this.keptBytes <= MAX_KEPT_BYTES && this.kept.size <= MAX_KEPT_FRAMES
+      if (fits || this.kept.size === 1) break
       this.kept.delete(oldest)
       this.keptBytes -= bytes.length
     }

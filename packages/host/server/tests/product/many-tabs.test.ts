@@ -64,7 +64,7 @@ it('serves twenty tabs, one of which does not read, without loss and in bounded 
     expect(await read).toMatchObject(everything)
     // The deaf tab still sleeps. Queued for it, 50,000 events and the large line would be held here, and the line once more for
     // each tab if they did not share it; what is held is bounded by the recent part of the log and the shared frames.
-    expect(((await retained()) - before) / MIB).toBeLessThan(240)
+    expect(((await retained()) - before) / MIB).toBeLessThan(80)
 
     const woken = report()
     child.send('wake')
