@@ -13,7 +13,8 @@ export interface SnapshotOptions {
 type Container = readonly unknown[] | Readonly<Record<string, unknown>>
 
 const DEFAULT_MAX_DEPTH = 512
-const SHORT_ARRAY = 64
+/** Up to here walking the keys of an array is cheaper than listing them. */
+const SHORT_ARRAY = 16
 
 /** Roots of frozen snapshots: immutable, so what was true of them once stays true. */
 const knownLossless = new WeakSet<object>()
@@ -80,11 +81,12 @@ function copyObject(source: Record<string, unknown>, freeze: boolean, depthLeft:
     if (prototype !== Object.prototype && prototype !== null && !isIntrinsic(prototype, 'Object')) {
       throw new Rejection(instanceReason(prototype))
     }
-    const keys = Object.keys(source)
-    if (!hasOnlyPlainKeys(source, keys.length)) throw new Rejection(hiddenKeyReason(source))
     const copy: Record<string, unknown> = {}
-    for (let index = 0; index < keys.length; index++) {
-      key = keys[index] as string
+    let count = 0
+    // Note: for-in walks V8's cached list of keys, at a third of the cost of making one. The count below rules out what it
+    // sees beyond own enumerable string keys.
+    for (key in source) {
+      count++
       let item = source[key]
       if (typeof item === 'object' && item !== null) item = copyContainer(item, freeze, depthLeft)
       else if (typeof item !== 'string' && typeof item !== 'boolean') assertScalar(item)
@@ -95,6 +97,8 @@ function copyObject(source: Record<string, unknown>, freeze: boolean, depthLeft:
         copy[key] = item
       }
     }
+    key = undefined
+    if (!hasOnlyPlainKeys(source, count)) throw new Rejection(hiddenKeyReason(source))
     return freeze ? Object.freeze(copy) : copy
   } catch (thrown) {
     throw located(thrown, source, key)
@@ -130,12 +134,14 @@ export function hasOnlyPlainKeys(record: object, keyCount: number): boolean {
 
 /**
  * False for decorated arrays. Holes that make up for decorations in the count read as `undefined`, which is refused anyway.
- * Note: naming every key of an array costs more than copying it. A long array is therefore not searched for non-enumerable
- * decorations; they are left behind, as `JSON.stringify` leaves them.
+ * Note: asking an array for its symbols or hidden keys costs more than copying it. Those are not searched for; they are left
+ * behind, as `JSON.stringify` leaves them.
  */
 function hasOnlyElements(source: readonly unknown[]): boolean {
-  if (source.length <= SHORT_ARRAY) return Reflect.ownKeys(source).length === source.length + 1
-  return Object.keys(source).length === source.length && Object.getOwnPropertySymbols(source).length === 0
+  if (source.length > SHORT_ARRAY) return Object.keys(source).length === source.length
+  let count = 0
+  for (const _ in source) count++
+  return count === source.length
 }
 
 function assertScalar(value: unknown): void {
@@ -187,7 +193,6 @@ function hiddenKeyReason(source: object): string {
 }
 
 function arrayShapeReason(source: readonly unknown[]): string {
-  if (Object.getOwnPropertySymbols(source).length > 0) return 'an array with symbol keys is not JSON'
   return Object.getOwnPropertyNames(source).length > source.length + 1
     ? 'an array with extra properties is not JSON'
     : 'a sparse array is not JSON'

@@ -26,6 +26,11 @@ function everyContainer(value: unknown, visit: (container: object) => void): voi
 }
 
 describe('snapshotJson', () => {
+  it('leaves hidden and symbol keys of an array behind, as JSON does', () => {
+    const decorated = Object.defineProperty(Object.assign([1], { [Symbol.iterator]: 1 }), 'raw', { value: 1 })
+    expect(Reflect.ownKeys(snapshotJson(decorated) as object)).toEqual(['0', 'length'])
+  })
+
   it('equals a JSON round trip, detached and deeply frozen', () => {
     fc.assert(
       fc.property(json, (value) => {
@@ -105,13 +110,6 @@ describe('snapshotJson', () => {
     [
       'a long decorated array',
       Object.assign(Array(99).fill(1), { x: 1 }),
-      '',
-      'an array with extra properties is not JSON',
-    ],
-    ['a symbol on an array', Object.assign([1], { [Symbol.iterator]: 1 }), '', 'an array with symbol keys is not JSON'],
-    [
-      'a hidden key on an array',
-      Object.defineProperty([1], 'raw', { value: 1 }),
       '',
       'an array with extra properties is not JSON',
     ],

@@ -103,34 +103,50 @@ interface Field {
   readonly key: string
   readonly required: boolean
   readonly visit: Visit
+  /** Reads the property of a plain record; only a name that every object inherits needs the question whose it is. */
+  readonly inherited: boolean
 }
 
 function compileObject(schema: JsonSchema): Visit {
   const { properties = {}, required = [] } = schema
   const closed = schema.additionalProperties === false
   const fields = Object.keys(properties).map((key): Field => {
-    return { key, required: required.includes(key), visit: compile(properties[key] as JsonSchema) }
+    const visit = compile(properties[key] as JsonSchema)
+    return { key, required: required.includes(key), visit, inherited: key in Object.prototype }
   })
   return (value, report) => {
     if (!isRecord(value)) return report?.mismatch('an object', value) ?? false
-    if (report !== undefined) reportMissing(fields, value, report)
-    let present = 0
+    if (report === undefined) return matches(fields, value, closed)
+    reportMissing(fields, value, report)
     let valid = true
-    for (let index = 0; index < fields.length; index++) {
-      const field = fields[index] as Field
-      const item = own(value, field.key)
-      if (item === undefined) {
-        if (field.required) valid = false
-      } else {
-        present++
-        if (!field.visit(item, report?.at(field.key))) valid = false
-      }
-      if (!valid && report === undefined) return false
+    let present = 0
+    for (const { key, required, visit } of fields) {
+      const item = own(value, key)
+      if (item !== undefined) present++
+      if (item === undefined ? required : !visit(item, report.at(key))) valid = false
     }
     if (!closed || Object.keys(value).length === present) return valid
-    if (report !== undefined) reportUndeclared(properties, value, report)
+    reportUndeclared(properties, value, report)
     return false
   }
+}
+
+/** The yes-or-no half of an object: the value is a snapshot here, so a plain read sees own data alone. */
+function matches(fields: readonly Field[], value: Fields, closed: boolean): boolean {
+  let present = 0
+  for (let index = 0; index < fields.length; index++) {
+    const field = fields[index] as Field
+    const item = field.inherited ? own(value, field.key) : value[field.key]
+    if (item === undefined) {
+      if (field.required) return false
+    } else {
+      present++
+      if (!field.visit(item, undefined)) return false
+    }
+  }
+  if (!closed) return true
+  for (const _ in value) present--
+  return present === 0
 }
 
 function reportMissing(fields: readonly Field[], value: Fields, report: Report): void {
@@ -211,6 +227,7 @@ function compileNumber(schema: JsonSchema): Visit {
     schema.type === 'integer'
       ? withLiterals(schema, 'an integer', (value) => Number.isInteger(value) && !Object.is(value, -0))
       : withLiterals(schema, 'a number', isFiniteJsonNumber)
+  if (minimum === -Infinity && maximum === Infinity) return base
   return (value, report) => {
     if (!base(value, report)) return false
     const number = value as number
@@ -227,11 +244,13 @@ function isFiniteJsonNumber(value: unknown): boolean {
 
 function withLiterals(schema: JsonSchema, wanted: string, isType: (value: unknown) => boolean): Visit {
   const { enum: allowed, const: only } = schema
+  const mismatch = (value: unknown, report: Report | undefined): boolean => {
+    const unfit = wanted === 'a number' && typeof value === 'number'
+    return report?.mismatch(unfit ? 'a finite JSON number' : wanted, value) ?? false
+  }
+  if (allowed === undefined && only === undefined) return (value, report) => isType(value) || mismatch(value, report)
   return (value, report) => {
-    if (!isType(value)) {
-      const unfit = wanted === 'a number' && typeof value === 'number'
-      return report?.mismatch(unfit ? 'a finite JSON number' : wanted, value) ?? false
-    }
+    if (!isType(value)) return mismatch(value, report)
     if (only !== undefined && value !== only) return report?.mismatch(JSON.stringify(only), value) ?? false
     if (allowed !== undefined && !allowed.includes(value as string)) {
       return report?.mismatch(`one of ${JSON.stringify(allowed)}`, value) ?? false
