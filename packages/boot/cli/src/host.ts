@@ -2,8 +2,9 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createHost, type Context, type Host, type LogLevel } from '@deepseek-ai/cordis'
-import { boot, compose, problemLine, type BootReport, type Composition, type RowOverride } from '@deepseek-ai/dsh-loader'
+import { boot, compose, type BootReport, type Composition, type RowOverride } from '@deepseek-ai/dsh-loader'
 import { presetFiles } from '@deepseek-ai/dsh-presets'
+import { BootLog } from './boot-log.ts'
 import { CommandError, EXIT } from './exit.ts'
 
 /** Flags that every command shares. */
@@ -12,6 +13,8 @@ export interface HostFlags {
   preset: string
   cwd?: string
   model?: string
+  /** Milliseconds for the import and the start of one plugin. Default: the loader's. */
+  readyTimeout?: number
   log: LogLevel
 }
 
@@ -46,14 +49,21 @@ export async function start(
   options: { overrides?: readonly RowOverride[]; handleSignals?: boolean } = {},
 ): Promise<RunningHost> {
   const composed = composition(flags, options.overrides)
-  const host: Host = createHost({ logLevel: flags.log, handleSignals: options.handleSignals ?? false })
-  const report = await boot(composed, { ctx: host.ctx, hostURL: import.meta.url })
-  for (const problem of report.problems) process.stderr.write(`dsh: ${problemLine(problem)}\n`)
+  const log = new BootLog()
+  const { log: logLevel, readyTimeout } = flags
+  const handleSignals = options.handleSignals ?? false
+  const host: Host = createHost({ logLevel, handleSignals, write: (line) => log.write(line) })
+  const report = await boot(composed, {
+    ctx: host.ctx,
+    hostURL: import.meta.url,
+    ...(readyTimeout === undefined ? {} : { readyTimeoutMs: readyTimeout }),
+  })
+  log.release(report)
   if (!report.ok) {
     await host.dispose()
     throw new CommandError('a part that everything else needs did not start (see above)', EXIT.failed)
   }
-  return { ctx: host.ctx, report, dispose: host.dispose }
+  return { ctx: host.ctx, report, dispose: () => host.dispose() }
 }
 
 /** Runs `work` against a booted host and stops the host whatever happens. */

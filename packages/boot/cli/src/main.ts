@@ -7,6 +7,7 @@ import { createProgram } from './program.ts'
 /** Parses `args` (without `node` and the script), runs the command and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   let code: ExitCode = EXIT.done
+  outliveReaders()
   const program = createProgram((exitCode) => (code = exitCode))
   try {
     await program.parseAsync(args, { from: 'user' })
@@ -15,6 +16,9 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   await leave(code)
 }
+
+/** Failures of other packages over what a flag named. */
+const USAGE_CODES = new Set(['UNKNOWN_PRESET', 'UNKNOWN_MODEL'])
 
 function report(error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
@@ -27,7 +31,16 @@ function report(error: unknown): ExitCode {
     return EXIT.failed
   }
   process.stderr.write(`dsh: ${error.code}: ${error.message}\n`)
-  return error.code.startsWith('COMPOSITION_') ? EXIT.usage : EXIT.failed
+  return error.code.startsWith('COMPOSITION_') || USAGE_CODES.has(error.code) ? EXIT.usage : EXIT.failed
+}
+
+/** A reader that has enough (`dsh tools list | head -1`) closes the pipe: what is left is dropped, the command goes on. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'ERR_STREAM_DESTROYED') throw error
+    })
+  }
 }
 
 /** Ends the process once what was printed has been written; work that ignores its end must not keep it alive. */

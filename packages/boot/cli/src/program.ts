@@ -5,6 +5,7 @@ import type { ExitCode } from './exit.ts'
 import type { HostFlags } from './host.ts'
 
 const HELP_FOOTER = `
+
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 model provider failed, 130 interrupted.
 Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DEEPSEEK_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL.`
 
@@ -23,7 +24,11 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
     .description('Run agents and their tools: in the browser, from a script, or one call at a time.')
     .version(version(), '-V, --version')
     .showHelpAfterError('(dsh --help shows the commands, dsh <command> --help their flags)')
-    .addHelpText('after', HELP_FOOTER)
+    .addHelpText(
+      'after',
+      examples('dsh web', `dsh run 'Use the bash tool to run "uname -a"'`, 'dsh tools list', 'dsh config dump') +
+        HELP_FOOTER,
+    )
     .exitOverride()
   addWeb(program, exit)
   addRun(program, exit)
@@ -49,7 +54,11 @@ function addRun(program: Command, exit: (code: ExitCode) => void): void {
     .option('--json', 'print answer, outcome, calls and token use as JSON')
     .addHelpText(
       'after',
-      examples('dsh run "Use the bash tool to run `uname -a`"', 'git diff | dsh run -', 'dsh run "List the files" --json'),
+      examples(
+        `dsh run 'Use the bash tool to run "uname -a"'`,
+        'git diff | dsh run -',
+        'dsh run "List the files" --json',
+      ),
     )
     .action(async (task: string | undefined, flags: OutputFlags) =>
       exit(await (await import('./commands/run.ts')).run(task, flags)),
@@ -75,7 +84,10 @@ function addCall(program: Command, exit: (code: ExitCode) => void): void {
 }
 
 function addTools(program: Command, exit: (code: ExitCode) => void): void {
-  const tools = program.command('tools').description('look at the tools of a composition')
+  const tools = program
+    .command('tools')
+    .description('look at the tools of a composition')
+    .addHelpText('after', examples('dsh tools list', 'dsh tools show bash', 'dsh tools list --patch ./cordis.yml'))
   hostFlags(tools.command('list', { isDefault: true }), 'headless')
     .description('list the tools')
     .option('--json', 'print name, description and parameters of each as JSON')
@@ -85,11 +97,16 @@ function addTools(program: Command, exit: (code: ExitCode) => void): void {
     .description('print what a model is told of one tool, and the schema of its value')
     .argument('<tool>', 'name of the tool')
     .addHelpText('after', examples('dsh tools show bash'))
-    .action(async (tool: string, flags: HostFlags) => exit(await (await import('./commands/tools.ts')).showTool(tool, flags)))
+    .action(async (tool: string, flags: HostFlags) =>
+      exit(await (await import('./commands/tools.ts')).showTool(tool, flags)),
+    )
 }
 
 function addConfig(program: Command, exit: (code: ExitCode) => void): void {
-  const config = program.command('config').description('look at compositions')
+  const config = program
+    .command('config')
+    .description('look at compositions')
+    .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless'))
   hostFlags(config.command('dump'), 'web')
     .description('print exactly what would boot, as one YAML document')
     .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless --patch ./cordis.yml'))
@@ -102,7 +119,12 @@ function hostFlags(command: Command, preset: string): Command {
     .addOption(new Option('--preset <name>', 'composition to start from').default(preset))
     .option('--cwd <folder>', 'folder to work in (default: the current one)')
     .option('--model <name>', 'model to use, as provider/model, model or provider')
-    .addOption(new Option('--log <level>', 'what to print of the log').choices(['error', 'warn', 'info', 'debug']).default('error'))
+    .option('--ready-timeout <ms>', 'how long a plugin may take to start (default: 10000)', milliseconds)
+    .addOption(
+      new Option('--log <level>', 'what to print of the log')
+        .choices(['error', 'warn', 'info', 'debug'])
+        .default('error'),
+    )
 }
 
 function collect(value: string, earlier: string[]): string[] {
@@ -113,6 +135,12 @@ function port(text: string): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && value <= 65_535) return value
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}
+
+function milliseconds(text: string): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value > 0 && value < 2 ** 31) return value
+  throw new InvalidArgumentError('A time is a whole number of milliseconds, above 0.')
 }
 
 function examples(...lines: string[]): string {

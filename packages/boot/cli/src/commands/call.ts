@@ -4,7 +4,7 @@ import { errorMessage } from '@deepseek-ai/cordis'
 import { contentText, type ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { CommandError, EXIT, exitForToolFailure, type ExitCode } from '../exit.ts'
 import { onInterrupt, withHost } from '../host.ts'
-import { textInput } from '../input.ts'
+import { asLines, textInput } from '../text.ts'
 import type { OutputFlags } from '../program.ts'
 
 export async function call(tool: string, word: string | undefined, flags: OutputFlags): Promise<ExitCode> {
@@ -15,7 +15,12 @@ export async function call(tool: string, word: string | undefined, flags: Output
     try {
       const { signal } = controller
       const result = await ctx.tools.execute({ callId: randomUUID(), name: tool, arguments: args, signal })
-      return print(result, tool, flags, ctx.tools.schemas().map((schema) => schema.name))
+      return print(
+        result,
+        tool,
+        flags,
+        ctx.tools.schemas().map((schema) => schema.name),
+      )
     } finally {
       release()
     }
@@ -35,7 +40,7 @@ function parseArguments(text: string): unknown {
 
 function print(result: ToolExecutionResult, tool: string, flags: OutputFlags, known: string[]): ExitCode {
   if (!result.isError) {
-    process.stdout.write(`${flags.json === true ? JSON.stringify(result.value) : contentText(result.content)}\n`)
+    process.stdout.write(asLines(flags.json === true ? JSON.stringify(result.value) : contentText(result.content)))
     return EXIT.done
   }
   const { error } = result

@@ -4,7 +4,7 @@ import type { TokenUsage } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent, TurnEndReason } from '@deepseek-ai/dsh-session'
 import { CommandError, EXIT, type ExitCode } from '../exit.ts'
 import { onInterrupt, withHost } from '../host.ts'
-import { textInput } from '../input.ts'
+import { asLines, textInput } from '../text.ts'
 import type { OutputFlags } from '../program.ts'
 
 interface RunOutcome {
@@ -18,14 +18,19 @@ export async function run(word: string | undefined, flags: OutputFlags): Promise
   const task = (await textInput(word, 'the task')).trim()
   if (task === '') throw new CommandError('the task is empty', EXIT.usage)
   return withHost(flags, async ({ ctx }) => {
-    const agent = await ctx.agents.create({ cwd: process.cwd(), ...(flags.model === undefined ? {} : { model: flags.model }) })
+    const agent = await ctx.agents.create({
+      cwd: process.cwd(),
+      ...(flags.model === undefined ? {} : { model: flags.model }),
+    })
     const outcome = await perform(agent, task)
     await agent.session.flush()
     if (flags.json === true) {
       const { answer, reason, calls, usage } = outcome
-      process.stdout.write(`${JSON.stringify({ session: agent.id, model: agent.model, answer, reason, calls, usage })}\n`)
+      process.stdout.write(
+        `${JSON.stringify({ session: agent.id, model: agent.model, answer, reason, calls, usage })}\n`,
+      )
     } else if (outcome.answer !== '') {
-      process.stdout.write(`${outcome.answer}\n`)
+      process.stdout.write(asLines(outcome.answer))
     }
     return exitFor(outcome.reason)
   })
@@ -60,7 +65,11 @@ function note(outcome: RunOutcome, names: Map<string, string>, event: SessionEve
       break
     case 'tool/result': {
       const { callId, isError, error } = event.data
-      outcome.calls.push({ name: names.get(callId) ?? '', isError, ...(error === undefined ? {} : { code: error.code }) })
+      outcome.calls.push({
+        name: names.get(callId) ?? '',
+        isError,
+        ...(error === undefined ? {} : { code: error.code }),
+      })
       if (error !== undefined) progress(`${names.get(callId) ?? 'call'} failed: ${error.code}: ${error.message}`)
       break
     }
@@ -85,7 +94,13 @@ function progress(line: string): void {
 
 function sum(a: TokenUsage, b: TokenUsage): TokenUsage {
   const add = (key: keyof TokenUsage): number => (a[key] ?? 0) + (b[key] ?? 0)
-  return { input: add('input'), output: add('output'), cacheRead: add('cacheRead'), cacheWrite: add('cacheWrite'), reasoning: add('reasoning') }
+  return {
+    input: add('input'),
+    output: add('output'),
+    cacheRead: add('cacheRead'),
+    cacheWrite: add('cacheWrite'),
+    reasoning: add('reasoning'),
+  }
 }
 
 /** Failures of the model side; any other code of a failed turn is ours. */
@@ -114,9 +129,7 @@ function exitFor(reason: TurnEndReason | undefined): ExitCode {
       return reason.cause === 'user' ? EXIT.interrupted : EXIT.refused
     case 'error':
       return PROVIDER_CODES.has(reason.error.code) ? EXIT.provider : EXIT.failed
-    case 'max-tokens':
-    case 'interrupted':
-    case undefined:
+    default: // cut at the token limit, or ended without a reason
       return EXIT.failed
   }
 }

@@ -1,4 +1,4 @@
-// Text that a command takes from its words or from standard input.
+// Text that a command takes from its words or from standard input, and text that it prints.
 import { CommandError, EXIT } from './exit.ts'
 
 /**
@@ -7,9 +7,15 @@ import { CommandError, EXIT } from './exit.ts'
  */
 export async function textInput(word: string | undefined, what: string): Promise<string> {
   if (word !== undefined && word !== '-') return word
-  if (word === undefined && process.stdin.isTTY) throw new CommandError(`${what} is missing: give it as a word or pipe it in`, EXIT.usage)
+  if (word === undefined && process.stdin.isTTY)
+    throw new CommandError(`${what} is missing: give it as a word or pipe it in`, EXIT.usage)
   process.stdin.setEncoding('utf8')
   let text = ''
   for await (const chunk of process.stdin) text += chunk as string
   return text
+}
+
+/** Text that ends with one line end, its own or an added one. */
+export function asLines(text: string): string {
+  return text.endsWith('\n') ? text : `${text}\n`
 }
