@@ -5,7 +5,7 @@ import { CopyButton } from '../markdown/code.tsx'
 import type { CallItem } from '../state/items.ts'
 import { readCall, timeOf, type CallReading } from '../state/outcome.ts'
 import { t } from '../strings.ts'
-import { useNow } from '../ui.ts'
+import { useCopy, useNow } from '../ui.ts'
 import { CardBoundary } from './boundary.tsx'
 import { describeCall, type CallLine } from './describe.ts'
 import { Glyph } from './glyph.tsx'
@@ -30,6 +30,7 @@ export const CallRow = memo((props: CallRowProps) => {
   const { item } = props
   const running = item.phase === 'running'
   const now = useNow(running)
+  const { copied, copy } = useCopy()
   const reading = readCall(item)
   const { verb, target, where, kind } = safely<CallLine>(() => describeCall(item, props.cwd), {
     verb: item.name,
@@ -51,6 +52,9 @@ export const CallRow = memo((props: CallRowProps) => {
         tabIndex={props.tabStop ? 0 : -1}
         aria-expanded={open}
         onClick={() => props.onToggle(item.key, !open)}
+        onKeyDown={(event) => {
+          if (event.key === 'c' && !event.metaKey && !event.ctrlKey) copy(copyTextOf(item))
+        }}
       >
         <Glyph state={reading.state} kind={kind} />
         <span className={`flex-none font-medium ${reading.state === 'pending' ? 'text-ink3' : 'text-ink2'}`}>
@@ -66,7 +70,7 @@ export const CallRow = memo((props: CallRowProps) => {
         <span
           className={`ml-auto flex-none truncate pl-2 text-meta tabular-nums max-[759px]:max-w-28 ${toneClass[reading.tone]}`}
         >
-          {reading.receipt}
+          {copied ? t.copied : reading.receipt}
         </span>
         <span className="w-[52px] flex-none text-right text-meta tabular-nums text-ink3">
           {running ? formatElapsed(elapsed) : timeOf(item)}
@@ -104,7 +108,7 @@ function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) 
           ))}
         </span>
         <span className="ml-auto flex flex-none items-center gap-1">
-          <CopyButton text={() => (raw ? rawText : safely(() => card.copyText(item), ''))} label />
+          <CopyButton text={() => (raw ? rawText : copyTextOf(item))} label />
           <button
             type="button"
             className="h-6 rounded-control px-1.5 hover:bg-hover hover:text-ink"
@@ -118,6 +122,8 @@ function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) 
     </div>
   )
 }
+
+const copyTextOf = (item: CallItem): string => safely(() => cardOf(item).card.copyText(item), '')
 
 function rawOf(item: CallItem): object {
   const { callId, name, arguments: args, callView, resultView, outcome } = item

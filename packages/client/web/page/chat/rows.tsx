@@ -186,10 +186,7 @@ export const EndRow = memo(({ item, actionable, onAction }: EndProps) => {
     const { code, message, status } = reason.error
     const action = Object.hasOwn(actionOf, code) ? (actionOf[code] ?? 'again') : 'again'
     return (
-      <div
-        className="my-2 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card bg-errw py-2 pl-0 pr-2.5"
-        role="alert"
-      >
+      <div className="-mx-2 my-2 flex flex-wrap items-center gap-x-3 gap-y-2 rounded-card bg-errw p-2" role="alert">
         <span className="flex min-w-0 flex-1 basis-60 gap-2">
           <GlyphBox fixed>
             <CircleAlert size={14} className="text-err" />

@@ -33,7 +33,6 @@ export function CopyButton({ text, label = false }: { text: () => string; label?
     <button
       type="button"
       className="inline-flex items-center gap-1.5 rounded-control px-1.5 h-6 text-ink3 hover:text-ink hover:bg-hover"
-      data-copy
       aria-label={copied ? t.copied : t.copy}
       onClick={() => copy(text())}
     >

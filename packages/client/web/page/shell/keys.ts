@@ -1,4 +1,4 @@
-// The keys of the page. Single letters act only when no field has the focus; every action has a button too.
+// The keys of the page; C belongs to the row that has the focus. Single letters act only when no field has the focus; every action has a button too.
 import { useEffect, useRef } from 'react'
 import { focusRow } from '../chat/list.tsx'
 
@@ -7,11 +7,6 @@ export interface KeyActions {
   readonly palette: () => void
   readonly sidebar: () => void
   readonly shortcuts: () => void
-}
-
-function focusedBox(): HTMLElement | null {
-  const row = (document.activeElement as HTMLElement | null)?.closest<HTMLElement>('[data-row]')
-  return row?.parentElement ?? null
 }
 
 /** Opens every row of the newest turn, or closes them when all are open. */
@@ -60,7 +55,6 @@ const letters = (actions: KeyActions): Bindings => ({
   n: actions.newSession,
   j: () => focusRow(1),
   k: () => focusRow(-1),
-  c: () => focusedBox()?.querySelector<HTMLElement>('[data-copy]')?.click(),
   e: toggleTurn,
   g: () => document.querySelector<HTMLElement>('[data-to-end]')?.click(),
   '/': () => document.querySelector<HTMLElement>('[data-composer]')?.focus(),

@@ -43,7 +43,10 @@ describe.skipIf(!existsSync(executablePath))('the page (needs Chromium)', () => 
   })
 
   async function openPage(width = 1360, height = 900): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width, height } })
+    const context = await browser.newContext({
+      viewport: { width, height },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
     const opened = await context.newPage()
     opened.on('console', (message) => {
       const expected = message.text().startsWith('Failed to load resource: net::')
@@ -236,6 +239,8 @@ describe.skipIf(!existsSync(executablePath))('the page (needs Chromium)', () => 
     await page.keyboard.press('ArrowRight')
     const first = page.locator('[data-call=one] [data-row]')
     await expect.poll(() => first.getAttribute('aria-expanded')).toBe('true')
+    await page.keyboard.press('c')
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe('a')
     await page.keyboard.press('ArrowLeft')
     await expect.poll(() => first.getAttribute('aria-expanded')).toBe('false')
     await page.keyboard.press('?')
