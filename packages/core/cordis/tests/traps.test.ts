@@ -240,7 +240,7 @@ describe('events', () => {
 
   it('reports the rejection of an async listener instead of leaving it unhandled', async () => {
     const root = new Context()
-    root.on('test/notice', (async () => Promise.reject(new Error('late'))) as never)
+    root.on('test/notice', async () => Promise.reject(new Error('late')))
     const reported = await new Promise((resolve) => {
       emitContained(hooksOf(root)['test/notice'], undefined, ['x'], resolve)
     })

@@ -12,7 +12,7 @@ export class Call {
   readonly arguments: Json
   readonly agent: CallingAgent
   readonly parent: ExecutionToken | undefined
-  readonly token: ExecutionToken = Symbol('tool call') as ExecutionToken
+  readonly token: ExecutionToken = Symbol('tool call')
   /** The caller's cancellation. */
   readonly callerSignal: AbortSignal
   /** What a wrapper put in its place; the body still hears the caller. */

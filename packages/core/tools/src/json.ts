@@ -140,6 +140,7 @@ export function hasOnlyPlainKeys(record: object, keyCount: number): boolean {
 function hasOnlyElements(source: readonly unknown[]): boolean {
   if (source.length > SHORT_ARRAY) return Object.keys(source).length === source.length
   let count = 0
+  // oxlint-disable-next-line typescript/no-for-in-array -- counting keys beyond the indices is the point
   for (const _ in source) count++
   return count === source.length
 }

@@ -64,6 +64,6 @@ export class ToolLayers {
     return scopeChain(key)
       .map((scope) => this.scoped.get(scope.key))
       .filter((layer) => layer !== undefined)
-      .reverse()
+      .toReversed()
   }
 }

@@ -272,7 +272,7 @@ function assertRegistrable(definition: ToolDefinition): void {
 }
 
 function cloneSchema(schema: ToolSchema): ToolSchema {
-  return cloneJson(schema as unknown as Json) as unknown as ToolSchema
+  return cloneJson(schema as unknown as Json) as ToolSchema
 }
 
 /** A mutable copy of JSON that is known to be plain. */

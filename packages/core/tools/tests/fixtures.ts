@@ -10,7 +10,7 @@ import ToolRegistry, {
 export interface Harness {
   readonly ctx: Context
   readonly tools: ToolRegistry
-  call(name: string, args?: unknown, input?: Partial<ToolExecutionInput>): Promise<ToolExecutionResult>
+  readonly call: (name: string, args?: unknown, input?: Partial<ToolExecutionInput>) => Promise<ToolExecutionResult>
 }
 
 export async function harness(): Promise<Harness> {

@@ -596,7 +596,7 @@ describe('result observers', () => {
     ctx.on('tools/result', () => {
       throw new Error('observer')
     })
-    ctx.on('tools/result', (async () => Promise.reject(new Error('async observer'))) as never)
+    ctx.on('tools/result', async () => Promise.reject(new Error('async observer')))
     ctx.on('tools/result', last)
     expect(await call('t')).toMatchObject({ value: 1 })
     expect(last).toHaveBeenCalledTimes(1)
