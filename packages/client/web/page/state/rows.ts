@@ -52,7 +52,7 @@ function summarise(calls: readonly CallItem[], open: boolean): SummaryRow {
     kind: 'summary',
     key: `s${turn}`,
     turn,
-    text: t.summary(calls.length, failed, formatDuration(total)),
+    text: t.summary(calls.length, failed, total === 0 ? '' : formatDuration(total)),
     failed,
     open,
   }
