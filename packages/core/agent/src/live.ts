@@ -37,7 +37,9 @@ export class LiveFeed {
     return () => void this.listeners.delete(own)
   }
 
+  /** Delivers what waits first: a listener that joins with this snapshot would otherwise get that part twice. */
   snapshot(): AgentSnapshot {
+    this.flush()
     const progress = Array.from(this.tails, ([callId, text]) => ({ callId, text: lastOf(text, TAIL) }))
     return { status: this.current, text: this.text, reasoning: this.reasoning, progress }
   }

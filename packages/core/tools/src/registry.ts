@@ -217,7 +217,7 @@ export class ToolRegistry extends Service {
       const { name, description, parameters } = definition
       schema = snapshotJson({ name, description, parameters }) as unknown as ToolSchema
     } catch (error) {
-      const name = String(definition.name)
+      const { name } = definition
       this.log.error(
         'tool "%s" parameters must be lossless JSON before schema projection: %s; it is hidden from models',
         name,

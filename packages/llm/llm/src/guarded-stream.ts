@@ -7,6 +7,8 @@ import type { LlmAdapter, LlmChunk, LlmRequest } from './types.ts'
 export type StopStream = (ending: LlmChunk) => void
 
 const STOPPED = Symbol('stopped')
+// One reason for all: without it each abort would make a DOMException, stack included.
+const OVER = new DOMException('the request is over', 'AbortError')
 
 /**
  * Streams one request. `running` holds the stop function of the stream while it runs. The adapter gets a signal of its own
@@ -63,7 +65,7 @@ export async function* guardedStream(
   } finally {
     signal.removeEventListener('abort', onAbort)
     running.delete(stop)
-    controller.abort()
+    controller.abort(OVER)
     release(iterator)
   }
   if (checker.usage !== undefined) yield checker.usage
