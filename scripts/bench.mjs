@@ -28,14 +28,21 @@ for (const part of asked.length > 0 ? asked : PARTS) {
 
 const [cpu] = cpus()
 const machine = `${cpus().length} × ${cpu?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`
-writeFileSync(join(root, 'bench-results.json'), `${JSON.stringify({ machine, node: process.version, results }, null, 2)}\n`)
+writeFileSync(
+  join(root, 'bench-results.json'),
+  `${JSON.stringify({ machine, node: process.version, results }, null, 2)}\n`,
+)
 const missed = results.filter((result) => !result.ok)
-console.log(`\n${results.length - missed.length} of ${results.length} within budget on ${machine}, Node ${process.version}`)
+console.log(
+  `\n${results.length - missed.length} of ${results.length} within budget on ${machine}, Node ${process.version}`,
+)
 process.exit(0)
 
 function print({ id, value, unit, ratio, budget, ok }) {
   const relative = ratio === undefined ? '' : `(${figure(ratio)}×)`
-  console.log(`${ok ? '  ' : '! '}${id.padEnd(20)} ${figure(value).padStart(9)} ${unit.padEnd(18)} budget ${figure(budget).padStart(6)} ${relative}`)
+  console.log(
+    `${ok ? '  ' : '! '}${id.padEnd(20)} ${figure(value).padStart(9)} ${unit.padEnd(18)} budget ${figure(budget).padStart(6)} ${relative}`,
+  )
 }
 
 function figure(value) {

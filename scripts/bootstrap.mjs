@@ -18,7 +18,12 @@ export function run(command, args, options = {}) {
       stdio: ['ignore', 2, 2],
       shell: isWindows,
       ...options,
-      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', PATH: `${bin}${delimiter}${process.env.PATH}`, ...options.env },
+      env: {
+        ...process.env,
+        TURBO_TELEMETRY_DISABLED: '1',
+        PATH: `${bin}${delimiter}${process.env.PATH}`,
+        ...options.env,
+      },
     })
     child.on('error', reject)
     child.on('close', (code, signal) => resolve(code ?? (signal === null ? 1 : 128)))
@@ -61,7 +66,13 @@ async function install() {
 export async function build() {
   await must('preparing types', process.execPath, [join(root, 'packages/core/cordis/build/flatten-types.mjs')])
   await must('compiling', 'tsc', ['-b'])
-  await must('building the page', 'turbo', ['run', 'build', '--output-logs=errors-only', '--log-order=grouped', '--no-daemon'])
+  await must('building the page', 'turbo', [
+    'run',
+    'build',
+    '--output-logs=errors-only',
+    '--log-order=grouped',
+    '--no-daemon',
+  ])
 }
 
 /** Installs and builds what is out of date; quick when nothing is. */

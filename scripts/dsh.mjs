@@ -9,7 +9,8 @@ import('./bootstrap.mjs')
     const entry = `${root}/packages/boot/cli/dist/bin.js`
     if (!existsSync(entry)) await bootstrap()
     // Package managers run scripts from the package's folder and keep the caller's in INIT_CWD.
-    if (process.env.INIT_CWD !== undefined && process.env.npm_lifecycle_event === 'dsh') process.chdir(process.env.INIT_CWD)
+    if (process.env.INIT_CWD !== undefined && process.env.npm_lifecycle_event === 'dsh')
+      process.chdir(process.env.INIT_CWD)
     await import(pathToFileURL(entry).href)
   })
   .catch((error) => {

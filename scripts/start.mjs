@@ -6,7 +6,7 @@ import('./bootstrap.mjs')
   .then(async ({ bootstrap, root }) => {
     await bootstrap()
     process.argv.splice(2, 0, 'web')
-    const { pathToFileURL } = await import("node:url")
+    const { pathToFileURL } = await import('node:url')
     await import(pathToFileURL(`${root}/packages/boot/cli/dist/bin.js`).href)
   })
   .catch((error) => {

@@ -19,9 +19,13 @@ async function main(bootstrap, run) {
   await bringPrograms(run)
   const dir = mkdtempSync(join(tmpdir(), 'dsh-test-'))
   const report = join(dir, 'report.json')
-  const code = await run('vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args], {
-    stdio: ['ignore', 1, 2],
-  })
+  const code = await run(
+    'vitest',
+    ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],
+    {
+      stdio: ['ignore', 1, 2],
+    },
+  )
   let counts
   try {
     counts = JSON.parse(readFileSync(report, 'utf8'))
@@ -32,7 +36,9 @@ async function main(bootstrap, run) {
     rmSync(dir, { recursive: true, force: true })
   }
   // A file that fails to load has no tests to count, yet is a failure.
-  const brokenFiles = counts.testResults.filter((file) => file.status === 'failed' && file.assertionResults.every((each) => each.status !== 'failed'))
+  const brokenFiles = counts.testResults.filter(
+    (file) => file.status === 'failed' && file.assertionResults.every((each) => each.status !== 'failed'),
+  )
   const failed = counts.numFailedTests + brokenFiles.length
   const skipped = counts.numPendingTests + counts.numTodoTests
   const checks = args.length > 0 || (await checked(run))
@@ -45,7 +51,8 @@ async function checked(run) {
   if (typecheck !== 0) console.error('dsh: the tests do not type-check')
   const lint = await run('oxlint', ['--type-aware', '--quiet'])
   const format = await run('oxfmt', ['--check'])
-  if (lint !== 0 || format !== 0) console.error('dsh: style check failed (pnpm lint shows it; npx oxfmt fixes the format)')
+  if (lint !== 0 || format !== 0)
+    console.error('dsh: style check failed (pnpm lint shows it; npx oxfmt fixes the format)')
   return typecheck === 0 && lint === 0 && format === 0
 }
 

@@ -32,7 +32,12 @@ const ROW = {
 }
 
 const rows = (count) =>
-  Array.from({ length: count }, (_, id) => ({ id, name: `row number ${id}`, ok: id % 2 === 0, tags: ['alpha', 'beta'] }))
+  Array.from({ length: count }, (_, id) => ({
+    id,
+    name: `row number ${id}`,
+    ok: id % 2 === 0,
+    tags: ['alpha', 'beta'],
+  }))
 
 async function registry() {
   const ctx = new Context()
@@ -70,7 +75,11 @@ async function large() {
       description: '',
       parameters: {},
       output: {
-        schema: { type: 'object', additionalProperties: false, properties: { rows: { type: 'array', items: ROW, required: true } } },
+        schema: {
+          type: 'object',
+          additionalProperties: false,
+          properties: { rows: { type: 'array', items: ROW, required: true } },
+        },
         render: () => [{ type: 'text', text: 'done' }],
       },
       execute: () => big,
@@ -92,8 +101,20 @@ async function large() {
     { rounds: 15, warmup: 3 },
   )
   return [
-    { id: 'args-nested', value: nested.ratio, unit: '× JSON round trip', reference: nested.reference / 200, budget: 0.8 },
-    { id: 'output-1mb', value: megabyte.ratio, unit: '× JSON round trip', reference: megabyte.reference / 2, budget: 0.8 },
+    {
+      id: 'args-nested',
+      value: nested.ratio,
+      unit: '× JSON round trip',
+      reference: nested.reference / 200,
+      budget: 0.8,
+    },
+    {
+      id: 'output-1mb',
+      value: megabyte.ratio,
+      unit: '× JSON round trip',
+      reference: megabyte.reference / 2,
+      budget: 0.8,
+    },
   ]
 }
 

@@ -46,7 +46,17 @@ function plugin(name: string): void {
   cpSync(join(fixture, `${name}.ts`), join(dir, 'index.ts'))
   const manifest = { name, version: '1.0.0', type: 'module', exports: { types: './index.d.ts', default: './index.js' } }
   writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
-  const flags = ['--module', 'nodenext', '--target', 'es2023', '--declaration', '--strict', '--types', '', join(dir, 'index.ts')]
+  const flags = [
+    '--module',
+    'nodenext',
+    '--target',
+    'es2023',
+    '--declaration',
+    '--strict',
+    '--types',
+    '',
+    join(dir, 'index.ts'),
+  ]
   node([compilers['TypeScript 7'], ...flags])
   rmSync(join(dir, 'index.ts'))
 }
@@ -56,7 +66,9 @@ beforeAll(() => {
   install(join(root, 'packages/core/tools'), '@deepseek-ai/dsh-tools')
   const upstream = realpathSync(join(facade, 'node_modules/cordis'))
   cpSync(upstream, join(modules, 'cordis'), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
-  cpSync(realpathSync(join(facade, 'node_modules/@standard-schema/spec')), join(modules, '@standard-schema/spec'), { recursive: true })
+  cpSync(realpathSync(join(facade, 'node_modules/@standard-schema/spec')), join(modules, '@standard-schema/spec'), {
+    recursive: true,
+  })
   cpSync(realpathSync(join(upstream, '../cosmokit')), join(modules, 'cosmokit'), { recursive: true })
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   plugin('plugin-a')
@@ -66,20 +78,23 @@ beforeAll(() => {
 afterAll(() => rmSync(project, { recursive: true, force: true }))
 
 describe.each(Object.entries(compilers))('%s', (_name, tsc) => {
-  it.each(Object.entries(RESOLUTIONS))('type-checks two augmenting packages at once under %s', (_resolution, options) => {
-    const compilerOptions = {
-      ...options,
-      skipLibCheck: false,
-      strict: true,
-      verbatimModuleSyntax: true,
-      exactOptionalPropertyTypes: true,
-      target: 'es2023',
-      lib: ['es2023', 'dom', 'esnext.disposable'],
-      types: [],
-    }
-    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
-    expect(node([tsc, '-p', project])).toBe('')
-  })
+  it.each(Object.entries(RESOLUTIONS))(
+    'type-checks two augmenting packages at once under %s',
+    (_resolution, options) => {
+      const compilerOptions = {
+        ...options,
+        skipLibCheck: false,
+        strict: true,
+        verbatimModuleSyntax: true,
+        exactOptionalPropertyTypes: true,
+        target: 'es2023',
+        lib: ['es2023', 'dom', 'esnext.disposable'],
+        types: [],
+      }
+      writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['consumer.ts'] }))
+      expect(node([tsc, '-p', project])).toBe('')
+    },
+  )
 })
 
 it('runs against the packed packages', () => {
