@@ -22,8 +22,7 @@ const browserArgs = [
   '--disable-sync',
 ]
 const greetPrompt = 'Use the greet tool to greet Ada.'
-const bashPrompt =
-  '/bash command="ls -1; exit 3" description="List the folder, then fail on purpose"'
+const bashPrompt = '/bash command="ls -1; exit 3" description="List the folder, then fail on purpose"'
 
 describe.skipIf(!existsSync(executablePath))('the picture of the page (needs Chromium)', () => {
   const temp = mkdtempSync(join(tmpdir(), 'dsh-picture-'))
@@ -78,7 +77,8 @@ describe.skipIf(!existsSync(executablePath))('the picture of the page (needs Chr
     await chat.locator('[data-kind=prose]').filter({ hasText: '[exit code: 3]' }).waitFor()
     await chat.getByText('1 call').click()
     await call('greet').locator('[data-row]').click()
-    await call('greet').getByText('"Ada"').waitFor()
+    await call('greet').getByText('Hello, Ada!').waitFor()
+    expect(await call('greet').innerText()).toContain('name\nAda')
 
     const picture = join(temp, 'ui.png')
     await page.mouse.move(0, 0)
