@@ -10,23 +10,27 @@ const bin = join(root, 'node_modules/.bin')
 const installStamp = join(root, 'node_modules/.dsh-install')
 const isWindows = process.platform === 'win32'
 
-/** Runs a program with the workspace's own tools first on PATH; what it prints goes to standard error unless `stdio` says otherwise. */
-export function run(command, args, options = {}) {
+/**
+ * Runs a program with the workspace's own tools first on PATH and resolves with its exit code. What it prints goes to standard
+ * error; with `quiet` only when it fails.
+ */
+export function run(command, args, { quiet = false, env = {}, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: root,
-      stdio: ['ignore', 2, 2],
+      stdio: ['ignore', quiet ? 'pipe' : 2, quiet ? 'pipe' : 2],
       shell: isWindows,
       ...options,
-      env: {
-        ...process.env,
-        TURBO_TELEMETRY_DISABLED: '1',
-        PATH: `${bin}${delimiter}${process.env.PATH}`,
-        ...options.env,
-      },
+      env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', PATH: `${bin}${delimiter}${process.env.PATH}`, ...env },
     })
+    const printed = []
+    child.stdout?.on('data', (chunk) => printed.push(chunk))
+    child.stderr?.on('data', (chunk) => printed.push(chunk))
     child.on('error', reject)
-    child.on('close', (code, signal) => resolve(code ?? (signal === null ? 1 : 128)))
+    child.on('close', (code, signal) => {
+      if (code !== 0) for (const chunk of printed) process.stderr.write(chunk)
+      resolve(code ?? (signal === null ? 1 : 128))
+    })
   })
 }
 
@@ -66,13 +70,9 @@ async function install() {
 export async function build() {
   await must('preparing types', process.execPath, [join(root, 'packages/core/cordis/build/flatten-types.mjs')])
   await must('compiling', 'tsc', ['-b'])
-  await must('building the page', 'turbo', [
-    'run',
-    'build',
-    '--output-logs=errors-only',
-    '--log-order=grouped',
-    '--no-daemon',
-  ])
+  await must('building the page', 'turbo', ['run', 'build', '--output-logs=errors-only', '--log-order=grouped'], {
+    quiet: true,
+  })
 }
 
 /** Installs and builds what is out of date; quick when nothing is. */
