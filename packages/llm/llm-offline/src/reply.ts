@@ -1,6 +1,6 @@
 // What the offline model answers: a pure function of the request. Reads commands and simple sentences; invents nothing.
 import { contentText } from '@deepseek-ai/dsh-tools'
-import type { AssistantMessage, LlmMessage, LlmRequest, ToolMessage } from '@deepseek-ai/dsh-llm'
+import type { AssistantMessage, LlmMessage, LlmRequest, ToolCallBlock, ToolMessage } from '@deepseek-ai/dsh-llm'
 import { readCommands } from './command.ts'
 import { introduction } from './introduction.ts'
 import type { Intent } from './intent.ts'
@@ -24,25 +24,44 @@ export function reply(request: LlmRequest): OfflineReply {
   const since = messages.slice(messages.findLastIndex((message) => message.role === 'assistant') + 1)
   const results = since.filter((message) => message.role === 'tool')
   const told = results.length > 0 ? tellResults(results, messages) : ''
-  const intent = intentOf(since, request, results.length > 0)
+  const intent = intentOf(since, request, results)
   const parts = [told, intent?.problem ?? ''].filter((part) => part !== '')
   if (intent === undefined && results.length === 0) return { text: introduction(tools), calls: [] }
   return { text: parts.join('\n\n'), calls: withIds(intent?.calls ?? [], messages) }
 }
 
 /**
- * The newest request of the person in the messages since the last answer. After tool results only commands count: a
- * sentence in a context message must not start the same call over and over.
+ * The newest request of the person in the messages since the last answer. Behind tool results stands either what a person
+ * asked after a turn that was stopped, or context that a plugin added: a sentence counts, unless it would start the same
+ * call over and over.
  */
-function intentOf(since: readonly LlmMessage[], request: LlmRequest, commandsOnly: boolean): Intent | undefined {
+function intentOf(
+  since: readonly LlmMessage[],
+  request: LlmRequest,
+  results: readonly ToolMessage[],
+): Intent | undefined {
+  const { tools, messages } = request
   for (const message of since.toReversed()) {
     if (message.role !== 'user') continue
     const text = contentText(message.content).trim()
     if (isTagged(text)) continue
-    const intent = readCommands(text, request.tools) ?? (commandsOnly ? undefined : readSentence(text, request.tools))
-    if (intent !== undefined) return intent
+    const command = readCommands(text, tools)
+    if (command !== undefined) return command
+    const sentence = readSentence(text, tools)
+    if (sentence !== undefined && !(results.length > 0 && repeats(sentence, results, messages))) return sentence
   }
   return undefined
+}
+
+/** True for calls that have just succeeded, and for calls that have failed twice in a row. */
+function repeats(intent: Intent, results: readonly ToolMessage[], messages: readonly LlmMessage[]): boolean {
+  const steps = messages.filter((message) => message.role === 'assistant').map((message) => callsOf([message]))
+  const made = (call: Intent['calls'][number], step: readonly ToolCallBlock[]): boolean =>
+    step.some(({ name, arguments: args }) => name === call.name && args === call.arguments)
+  const failed = results.every((result) => result.isError)
+  const looked = failed ? steps.slice(-2) : steps.slice(-1)
+  if (intent.calls.length === 0 || looked.length < (failed ? 2 : 1)) return false
+  return intent.calls.every((call) => looked.every((step) => made(call, step)))
 }
 
 /** Context that a plugin adds comes wrapped in a tag; no person speaks like that. */
@@ -54,23 +73,36 @@ function tellResults(results: readonly ToolMessage[], messages: readonly LlmMess
   const names = new Map(callsOf(messages).map((call) => [call.id, call.name]))
   const told = results.map((result) => {
     const tool = names.get(result.callId) ?? 'tool'
-    const text = shorten(contentText(result.content))
-    if (result.isError) return `The ${tool} tool failed: ${text === '' ? 'it gave no reason.' : text}`
+    const text = contentText(result.content)
+    if (result.isError) return `The ${tool} tool failed:${text.trim() === '' ? ' it gave no reason.' : quoted(text)}`
     if (text.trim() === '') return `The ${tool} tool finished and printed nothing.`
-    return results.length > 1 ? `${tool}:\n${text}` : text
+    if (isOneLine(text)) return results.length > 1 ? `${tool}:${quoted(text)}` : quoted(text).trim()
+    return `The ${tool} tool returned:${quoted(text)}`
   })
   return told.join('\n\n')
 }
 
-function shorten(text: string): string {
-  if (text.length <= SHOWN_RESULT) return text
-  // A cut through a surrogate pair would leave half a character.
-  const end = /[\uD800-\uDBFF]/.test(text.charAt(SHOWN_RESULT - 1)) ? SHOWN_RESULT - 1 : SHOWN_RESULT
-  const shown = text.slice(0, end)
-  return `${shown}\n(${text.length - end} more characters are in the result of the tool)`
+/** What follows a colon: one line as it is; several as a code block, since a reader of Markdown joins plain lines. */
+function quoted(text: string): string {
+  const { shown, left } = shortened(text)
+  const more = left === 0 ? '' : `(${left} more characters are in the result of the tool)`
+  if (isOneLine(text)) return more === '' ? ` ${shown.trim()}` : ` ${shown.trim()} ${more}`
+  const fence = '`'.repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length + 1)))
+  return `\n\n${fence}\n${shown.replace(/\n$/, '')}\n${fence}${more === '' ? '' : `\n\n${more}`}`
 }
 
-function callsOf(messages: readonly LlmMessage[]): { id: string; name: string }[] {
+function isOneLine(text: string): boolean {
+  return !/[\r\n]/.test(text.trim())
+}
+
+function shortened(text: string): { shown: string; left: number } {
+  if (text.length <= SHOWN_RESULT) return { shown: text, left: 0 }
+  // A cut through a surrogate pair would leave half a character.
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(SHOWN_RESULT - 1)) ? SHOWN_RESULT - 1 : SHOWN_RESULT
+  return { shown: text.slice(0, end), left: text.length - end }
+}
+
+function callsOf(messages: readonly LlmMessage[]): ToolCallBlock[] {
   return messages
     .filter((message): message is AssistantMessage => message.role === 'assistant')
     .flatMap((message) => message.content.filter((block) => block.type === 'tool-call'))

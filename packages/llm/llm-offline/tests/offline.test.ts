@@ -255,9 +255,28 @@ describe('the conversation', () => {
     expect((await ask([asked, call, result('')])).text).toBe('The greet tool finished and printed nothing.')
   })
 
+  it('puts a result of several lines into a code block, and leaves one line as it is', async () => {
+    const told = async (...results: LlmMessage[]) => (await ask([asked, call, ...results])).text
+    expect(await told(result('one\n  two\n'))).toBe('The greet tool returned:\n\n```\none\n  two\n```')
+    expect(await told(result('hi\n'))).toBe('hi')
+    expect(await told(result('a\n```js\nb\n```'))).toBe('The greet tool returned:\n\n````\na\n```js\nb\n```\n````')
+    expect(await told(result('no\nluck', true))).toBe('The greet tool failed:\n\n```\nno\nluck\n```')
+    expect(await told(result('x'), result('y\nz'))).toBe('greet: x\n\nThe greet tool returned:\n\n```\ny\nz\n```')
+  })
+
   it('never repeats a call because a plain message stands behind its result', async () => {
-    const answer = await ask([asked, call, result('Hello, Ada!'), user('use the greet tool to greet Bob')])
+    const answer = await ask([asked, call, result('Hello, Ada!'), user('use the greet tool to greet Ada')])
     expect(answer.calls).toEqual([])
+    const twice = [asked, call, result('boom', true), asked, call, result('boom', true), asked]
+    expect((await ask(twice)).calls).toEqual([])
+  })
+
+  it('does what is asked after a turn that was stopped in the middle of a call', async () => {
+    const stopped = [asked, call, result('The call was cancelled.', true)]
+    const other = await ask([...stopped, user('use the greet tool to greet Bob')])
+    expect(other.calls).toEqual([['greet', { name: 'Bob' }]])
+    expect(other.text).toBe('The greet tool failed: The call was cancelled.')
+    expect((await ask([...stopped, asked])).calls).toEqual([['greet', { name: 'Ada' }]])
   })
 
   it('gives new calls ids that the conversation does not have', async () => {
