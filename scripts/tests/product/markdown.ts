@@ -17,7 +17,7 @@ export function codeBlocks(markdown: string): CodeBlock[] {
   for (const [index, line] of markdown.split('\n').entries()) {
     const fence = /^```(\S*) *(\S*)/.exec(line)
     if (open === undefined) {
-      if (fence !== null) open = { language: fence[1]!, file: fence[2] || undefined, line: index + 1, lines: [] }
+      if (fence !== null) open = { language: fence[1] ?? '', file: fence[2] || undefined, line: index + 1, lines: [] }
     } else if (fence === null) {
       open.lines.push(line)
     } else {
@@ -43,7 +43,7 @@ export function writeFiles(markdownFile: string, folder: string): void {
 /** Targets of links and images outside code blocks. */
 export function links(markdown: string): string[] {
   const prose = markdown.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1]!)
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '')
 }
 
 /** `$ command` lines of `console` blocks, each with the output that follows it. */

@@ -1,0 +1,216 @@
+// What the documents say, tried: TypeScript blocks compile against the built packages, commands print what is written, links lead somewhere.
+import { execFile, execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startMockLlm } from '../../../packages/testing/llm-mock/src/index.ts'
+import { codeBlocks, links, transcript, writeFiles, type CodeBlock } from './markdown.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const entry = join(root, 'packages/boot/cli/dist/bin.js')
+const temp = realpathSync(mkdtempSync(join(tmpdir(), 'dsh-docs-')))
+const readmes = packageDirs().map((dir) => join(dir, 'README.md'))
+const pages = ['README.md', 'README.zh.md', 'CONTRIBUTING.md', ...markdownBelow('docs')]
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const blocksOf = (file: string): CodeBlock[] => codeBlocks(read(file))
+
+beforeAll(() => {
+  if (!existsSync(entry)) throw new Error('these tests run the built command line; run "npm run build" first')
+  linkPackages()
+})
+afterAll(() => rmSync(temp, { recursive: true, force: true }))
+
+/** Folders of packages, relative to the root: those that the workspace compiles. */
+function packageDirs(): string[] {
+  const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+    references: { path: string }[]
+  }
+  return references.map((reference) => reference.path)
+}
+
+function markdownBelow(dir: string): string[] {
+  return readdirSync(join(root, dir), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => join(dir, file))
+}
+
+/** Every package below `node_modules`, as an installation would have them, resolved to what was built. */
+function linkPackages(): void {
+  const modules = join(temp, 'node_modules')
+  mkdirSync(join(modules, '@deepseek-ai'), { recursive: true })
+  for (const dir of packageDirs()) {
+    const { name } = JSON.parse(read(join(dir, 'package.json'))) as { name: string }
+    symlinkSync(join(root, dir), join(modules, name))
+  }
+  for (const name of ['@types', 'vitest']) symlinkSync(join(root, 'node_modules', name), join(modules, name))
+}
+
+/** Fragments may take for granted what the text around them says: a context, and the type of one. */
+function compilable(text: string): string {
+  const lines: string[] = []
+  const needsType = /\bContext\b/.test(text) && !/import[^\n]*\bContext\b/.test(text)
+  const needsValue = /\bctx\b/.test(text) && !/(const|\{|\() ?ctx\b|\(ctx\)/.test(text)
+  if (needsType || needsValue) lines.push("import type { Context as GivenContext } from '@deepseek-ai/cordis'")
+  if (needsType) lines.push('type Context = GivenContext')
+  if (needsValue) lines.push('declare const ctx: GivenContext')
+  return `${[...lines, text].join('\n')}\nexport {}\n`
+}
+
+/** Compiler output for the TypeScript blocks of a file, with the file's own line numbers. */
+function typeCheck(file: string): string {
+  const folder = join(temp, file.replaceAll(/\W/g, '-'))
+  mkdirSync(join(folder, 'tests'), { recursive: true })
+  mkdirSync(join(folder, 'src'), { recursive: true })
+  // The provider that a reader of the testkit would have written.
+  writeFileSync(join(folder, 'src/index.ts'), "export { default } from '@deepseek-ai/dsh-bash-local'\n")
+  const files = blocksOf(file)
+    .filter((block) => block.language === 'ts')
+    .map((block) => {
+      const name = `tests/line-${block.line}.ts`
+      writeFileSync(join(folder, name), compilable(block.text))
+      return name
+    })
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2023',
+    lib: ['es2023'],
+    types: ['node'],
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    exactOptionalPropertyTypes: true,
+    allowImportingTsExtensions: true,
+  }
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  try {
+    return execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], {
+      encoding: 'utf8',
+    })
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+describe('TypeScript in the documents', () => {
+  const files = [...pages, ...readmes].filter(
+    (file) => existsSync(join(root, file)) && blocksOf(file).some((block) => block.language === 'ts'),
+  )
+  it.each(files)('compiles in %s', (file) => {
+    expect(typeCheck(file)).toBe('')
+  })
+
+  it('shows a host that runs', () => {
+    const host = blocksOf('README.md').find((block) => block.file === 'host.mjs')
+    expect(host?.text.trim().split('\n').length).toBeLessThanOrEqual(16)
+    writeFileSync(join(temp, 'host.mjs'), host!.text)
+    expect(execFileSync(process.execPath, ['host.mjs'], { cwd: temp, encoding: 'utf8' })).toBe('2 + 3 = 5\n')
+  })
+})
+
+/** Runs a command as it stands in the text, with the built command line in place of the package manager. */
+function type(command: string, cwd: string): Promise<string> {
+  const home = join(temp, 'home')
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    DSH_HOME: join(home, '.dsh'),
+    NODE: process.execPath,
+    ENTRY: entry,
+  }
+  const script = command.replace(/(npm run dsh --|pnpm dsh)(?= )/, '"$NODE" "$ENTRY"')
+  return new Promise((done, reject) => {
+    execFile('sh', ['-c', `exec 2>&1; ${script}`], { cwd, env, timeout: 30_000 }, (error, stdout) => {
+      // The exit code of a command that is shown to fail is the text's business.
+      if (error?.killed === true) reject(new Error(`${command} did not end\n${stdout}`))
+      else done(stdout.trim())
+    })
+  })
+}
+
+describe.each(['README.md', 'README.zh.md', 'docs/user/develop/basic/tool.md', 'docs/user/config.md'])(
+  'the commands of %s',
+  (file) => {
+    const folder = join(temp, 'reader', file)
+    beforeAll(() => {
+      mkdirSync(folder, { recursive: true })
+      writeFiles(join(root, file), folder)
+    })
+    it.each(transcript(blocksOf(file)))('prints what is written for $command', async ({ command, output }) => {
+      expect(await type(command, folder)).toBe(output)
+    })
+  },
+)
+
+it('composes every patch that the configuration page shows', async () => {
+  const folder = join(temp, 'patches')
+  mkdirSync(folder)
+  writeFiles(join(root, 'docs/user/config.md'), folder)
+  writeFiles(join(root, 'docs/user/develop/basic/tool.md'), folder)
+  mkdirSync(join(folder, 'src'))
+  const dump = (name: string): Promise<string> => type(`pnpm dsh config dump --preset headless --patch ${name}`, folder)
+  const changes = await dump('changes.yml')
+  expect(changes).toContain('timeoutMs: 30000')
+  expect(changes).not.toContain('provider: deepseek')
+  expect(changes).toMatch(/id: my-plugin\n/)
+  expect(changes).toMatch(/id: tool-bash[^#]*disabled: true/)
+  expect(await dump('my-rows.yml')).toContain('greeting: Hi')
+  expect(await dump('ollama.yml')).toContain('requireKey: false')
+})
+
+it('gives the tutorial the same answer when an agent of a mock server calls the tool', async () => {
+  const model = await startMockLlm()
+  try {
+    const folder = join(temp, 'mock')
+    writeFiles(join(root, 'README.md'), folder)
+    const settings = `OPENAI_BASE_URL=${model.url} OPENAI_API_KEY=none OPENAI_MODEL=qwen3`
+    const answer = await type(
+      `${settings} pnpm dsh run "Use the greet tool to greet Ada." --patch scratch-plugin/cordis.yml`,
+      folder,
+    )
+    expect(answer).toBe('Hello, Ada!')
+    expect(model.requests).toHaveLength(2)
+  } finally {
+    await model.close()
+  }
+})
+
+describe('links', () => {
+  it.each([...pages, ...readmes].filter((file) => existsSync(join(root, file))))('of %s lead to files', (file) => {
+    const missing = links(read(file))
+      .filter((target) => !/^[a-z]+:|^#/.test(target))
+      .filter((target) => !existsSync(resolve(root, dirname(file), target.replace(/#.*/, ''))))
+    expect(missing).toEqual([])
+  })
+
+  it('of the map reach every package', () => {
+    const linked = links(read('README.md')).map((target) => dirname(target))
+    expect(packageDirs().filter((dir) => !linked.includes(dir))).toEqual([])
+  })
+})
+
+it('teaches the same tool in both languages', () => {
+  const code = (file: string): string[] =>
+    blocksOf(file)
+      .filter((block) => block.language !== 'sh')
+      .map((block) => block.text)
+  expect(code('README.zh.md')).toEqual(code('README.md'))
+  const parts = (file: string): number => read(file).match(/^## /gm)!.length
+  expect(parts('README.zh.md')).toBe(parts('README.md'))
+})
+
+it('has a README in every package', () => {
+  expect(readmes.filter((file) => !existsSync(join(root, file))).map((file) => relative(root, file))).toEqual([])
+})
