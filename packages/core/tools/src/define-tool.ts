@@ -4,8 +4,9 @@ import type { ContentBlock, Json, ToolCallView, ToolResultView } from './present
 import { compileParameters, compileValueSchema } from './schema/compile.ts'
 import type { InferArgs, InferValue } from './schema/infer.ts'
 import type { JsonSchema, ParameterSchemaSpec, ValueSchemaSpec } from './schema/types.ts'
+import { unknownArgumentHints } from './schema/hints.ts'
 import { validatorFor } from './schema/validate.ts'
-import type { PresentedResult, ToolDefinition, ToolExecution } from './types.ts'
+import type { PresentedResult, ToolBodyExecution, ToolDefinition } from './types.ts'
 
 export interface DefineToolOptions<
   P extends ParameterSchemaSpec,
@@ -27,10 +28,12 @@ export interface DefineToolOptions<
   }
   /** Cooperative deadline in milliseconds, positive and finite. Omitted: none. */
   timeoutMs?: number | undefined
+  /** Upper bound of what the model reads of any outcome, in UTF-8 bytes. Omitted: the tool bounds itself. */
+  maxResultBytes?: number | ((args: InferArgs<P>) => number) | undefined
   /** Whether this call may overlap others. Only an exact `true` counts; a throw or invalid arguments mean no. */
   isConcurrencySafe?(args: InferArgs<P>): boolean
   /** Does the work. `args` are valid and frozen. Throw for infrastructure failures only. */
-  execute(args: InferArgs<P>, exec: ToolExecution): R | Promise<R>
+  execute(args: InferArgs<P>, exec: ToolBodyExecution): R | Promise<R>
   /** The card while the call runs. Pure. Not asked for invalid arguments; a throw falls back to the generic card. */
   presentCall?(args: InferArgs<P>): ToolCallView | undefined
   /** The card of the finished call, live and on replay. Pure. Not asked for invalid arguments; a throw falls back likewise. */
@@ -48,7 +51,7 @@ export function defineTool<
   // Note: a const parameter of its own keeps `kind: 'found'` a literal in what a body returns; `InferValue<S>` would widen it.
   const R extends InferValue<S>,
 >(options: DefineToolOptions<P, S, R>): ToolDefinition {
-  const { name, description, output, timeoutMs } = options
+  const { name, description, output, timeoutMs, maxResultBytes } = options
   if (timeoutMs !== undefined && !(Number.isFinite(timeoutMs) && timeoutMs > 0)) {
     throw new Error(`defineTool(${name}): timeoutMs must be a positive finite number`)
   }
@@ -60,6 +63,7 @@ export function defineTool<
     parameters,
     output: bindOutput(output),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(maxResultBytes === undefined ? {} : { maxResultBytes }),
     ...bindCallbacks(options, parameters),
   }
 }
@@ -90,9 +94,11 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
 ): Callbacks {
   const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(parameters, args, callback)
   return {
-    async execute(args: InferArgs<P>, exec: ToolExecution) {
+    async execute(args: InferArgs<P>, exec: ToolBodyExecution) {
       const validator = validatorFor(parameters)
-      if (!validator.check(args)) throw new ToolArgsError(validator.violations(args, ''))
+      if (!validator.check(args)) {
+        throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
+      }
       return options.execute(args, exec)
     },
     ...(options.isConcurrencySafe && {

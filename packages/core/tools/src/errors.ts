@@ -28,6 +28,8 @@ export type ToolFailureCode =
   | 'ABORTED_BEFORE_DISPATCH'
   /** Cancelled while the body ran. */
   | 'ABORTED'
+  /** The body did not settle within the grace period after its cancellation or deadline; it may still run. */
+  | 'TOOL_ABANDONED'
 
 /** The arguments of a call do not match the tool's schema. */
 export class ToolArgsError extends HarnessError {

@@ -16,3 +16,6 @@ export {
 } from './schema/compile.ts'
 export type { InferArgs, InferValue } from './schema/infer.ts'
 export { unknownArgumentHints, validatorFor, type Validator } from './schema/validate.ts'
+export { boundContent } from './bound.ts'
+export type { ToolRegistryConfig } from './config.ts'
+export { wireName } from './wire-name.ts'

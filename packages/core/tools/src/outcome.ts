@@ -3,6 +3,7 @@ import { errorCode, errorMessage, HarnessError } from '@deepseek-ai/cordis'
 import { JsonValueError, ToolArgsError, ToolOutputError } from './errors.ts'
 import { snapshotJson } from './json.ts'
 import type { ContentBlock, Json } from './presentation.ts'
+import { unknownArgumentHints } from './schema/hints.ts'
 import { validatorFor } from './schema/validate.ts'
 import type { Call } from './execution.ts'
 import type {
@@ -22,9 +23,17 @@ export function success(call: Call, definition: ToolDefinition, returned: unknow
   const value = canonicalValue(definition, returned)
   const content = rendered(definition, call.arguments, value)
   const meta = call.parent === undefined ? projectedMeta(definition, call.arguments, value) : undefined
-  return Object.freeze(
-    meta === undefined ? { isError: false, value, content } : { isError: false, value, content, meta },
-  )
+  const plain: ToolSuccess =
+    meta === undefined ? { isError: false, value, content } : { isError: false, value, content, meta }
+  const warnings = unknownArgumentHints(definition.parameters, call.arguments)
+  return Object.freeze(warnings.length === 0 ? plain : warned(plain, warnings))
+}
+
+/** The advice ends what the model reads and stays on the result for a host that shows it apart. */
+function warned(result: ToolSuccess, warnings: readonly string[]): ToolSuccess {
+  const [block] = textContent(warnings.map((warning) => `[warning: ${warning}]`).join('\n'))
+  const content = block === undefined ? result.content : Object.freeze([...result.content, block])
+  return { ...result, content, warnings: Object.freeze([...warnings]) }
 }
 
 function canonicalValue(definition: ToolDefinition, returned: unknown): Json {
@@ -121,8 +130,8 @@ export function withContexts(
   contexts: readonly ContextMessage[] | undefined,
 ): ToolExecutionResult {
   if (contexts === undefined || contexts.length === 0) return result
-  const additionalContexts = snapshotJson(contexts) as unknown as readonly ContextMessage[]
-  return Object.freeze({ ...result, additionalContexts })
+  const all = [...(result.additionalContexts ?? []), ...contexts]
+  return Object.freeze({ ...result, additionalContexts: snapshotJson(all) as unknown as readonly ContextMessage[] })
 }
 
 function causeOf(thrown: unknown, depth: number): ToolFailureCause {

@@ -1,8 +1,11 @@
-// The stages of one call, in order: create, pre-execute, ask, guards, around, body, post-execute, result.
+// The stages of one call, in order: create, pre-execute, ask, guards, around, body, post-execute, bound, result.
 // Stages without listeners cost nothing, and nothing here reads a property of a cordis context.
 import { dispatchChain, emitContained, errorMessage, type ListenerTable } from '@deepseek-ai/cordis'
+import type { AbandonedCalls } from './abandoned.ts'
+import { BodyRun, type BodyOutcome } from './body-run.ts'
+import { boundContent } from './bound.ts'
 import { JsonValueError } from './errors.ts'
-import { Call, WrapperView, type BodyRun } from './execution.ts'
+import { Call, WrapperView } from './execution.ts'
 import { snapshotJson } from './json.ts'
 import type { ToolLayers } from './layers.ts'
 import { failure, success, textContent, thrownFailure, withContexts } from './outcome.ts'
@@ -18,11 +21,20 @@ import type {
 } from './types.ts'
 
 export interface PipelineHost {
-  readonly layers: ToolLayers
   readonly listeners: ListenerTable
+  readonly abandoned: AbandonedCalls
+  /** How long a body may go on after its cancellation or deadline before its call is given up, in milliseconds. */
+  readonly abandonAfterMs: number
+  /** The definition a call resolves to: what its agent sees, under the name it is called by. */
+  resolve(call: Call): ToolDefinition | undefined
+  /** A refusal that no policy needs to see, or undefined. */
+  refuse(call: Call): ToolFailure | undefined
+  readonly guards: Pick<ToolLayers, 'guards' | 'hasGuards'>
   /** Where contained failures of observers go. */
   readonly reportListenerError: (event: string, error: unknown) => void
 }
+
+type Refusal = { readonly result: ToolFailure; /** Skips post-execute policy. */ readonly final: boolean }
 
 export class Pipeline {
   private readonly host: PipelineHost
@@ -33,7 +45,7 @@ export class Pipeline {
 
   async execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
     const { call, refused } = this.create(input)
-    const result = refused ?? (await this.run(call))
+    const result = this.bounded(call, refused ?? (await this.run(call)))
     call.settled = true
     const observers = this.host.listeners['tools/result']
     if (observers !== undefined) {
@@ -45,16 +57,16 @@ export class Pipeline {
   }
 
   private async run(call: Call): Promise<ToolExecutionResult> {
-    const { layers, listeners } = this.host
+    const { guards, listeners } = this.host
     const refused =
-      listeners['tools/pre-execute'] !== undefined || layers.hasGuards() ? await this.decide(call) : undefined
+      listeners['tools/pre-execute'] !== undefined || guards.hasGuards() ? await this.decide(call) : undefined
     if (refused?.final === true) return refused.result
     const result = refused === undefined ? await this.around(call) : refused.result
     return listeners['tools/post-execute'] === undefined ? result : this.post(call, result)
   }
 
   /** Reads each field of the input once and freezes the arguments before any policy sees them. */
-  private create(input: ToolExecutionInput): { call: Call; refused?: ToolFailure } {
+  private create(input: ToolExecutionInput): { call: Call; refused?: ToolFailure | undefined } {
     const { callId, name, signal, agent, parent, onReport } = input
     if (!(signal instanceof AbortSignal)) {
       throw new TypeError(`ctx.tools.execute() needs the caller's AbortSignal as \`signal\` (got ${typeof signal})`)
@@ -62,7 +74,7 @@ export class Pipeline {
     const report = onReport === undefined ? undefined : this.contained(onReport)
     try {
       const call = new Call({ callId, name, arguments: snapshotJson(input.arguments), agent, parent }, signal, report)
-      return signal.aborted ? { call, refused: abortedBeforeDispatch() } : { call }
+      return { call, refused: signal.aborted ? abortedBeforeDispatch() : this.host.refuse(call) }
     } catch (error) {
       const call = new Call({ callId, name, arguments: null, agent, parent }, signal, report)
       const message = `tool execution arguments must be losslessly JSON-serializable: ${errorMessage(error)}`
@@ -71,8 +83,8 @@ export class Pipeline {
     }
   }
 
-  /** Everything that may refuse before dispatch. A `final` refusal skips post-execute policy. */
-  private async decide(call: Call): Promise<{ result: ToolFailure; final: boolean } | undefined> {
+  /** Everything that may refuse before dispatch. */
+  private async decide(call: Call): Promise<Refusal | undefined> {
     const listeners = this.host.listeners['tools/pre-execute']
     if (listeners !== undefined) {
       let decision: PreDecision
@@ -85,15 +97,15 @@ export class Pipeline {
       if (decision.kind === 'deny') return { result: failure('DENIED', decision.reason), final: false }
       if (decision.kind === 'ask') return { result: approvalUnavailable(call, decision.reason), final: false }
     }
-    if (this.host.layers.hasGuards()) {
+    if (this.host.guards.hasGuards()) {
       const refused = this.guard(call)
       if (refused !== undefined) return refused
     }
     return call.callerSignal.aborted ? { result: abortedBeforeDispatch(), final: false } : undefined
   }
 
-  private guard(call: Call): { result: ToolFailure; final: boolean } | undefined {
-    for (const guard of this.host.layers.guards(call.agent)) {
+  private guard(call: Call): Refusal | undefined {
+    for (const guard of this.host.guards.guards(call.agent)) {
       let answer: unknown
       try {
         answer = guard(call.view)
@@ -124,9 +136,9 @@ export class Pipeline {
       const view = new WrapperView(call)
       const returned: unknown = await dispatchChain<unknown>(listeners, call.agent, [view], inner, { repeatable: true })
       const result = ours.has(returned) ? (returned as ToolExecutionResult) : this.adopt(call, returned)
-      return result.isError || !call.callerSignal.aborted ? result : aborted(call)
+      return abortedInstead(call, result)
     } catch (error) {
-      return thrownFailure(error, 'POLICY_FAILED')
+      return withContexts(thrownFailure(error, 'POLICY_FAILED'), call.run?.contexts)
     }
   }
 
@@ -136,31 +148,54 @@ export class Pipeline {
       const message = 'a tools/execute listener must return the result of next() or a result of its own'
       return failure('POLICY_FAILED', `${message} (got ${returned === null ? 'null' : typeof returned})`)
     }
+    const contexts = [...(call.run?.contexts ?? []), ...(returned.additionalContexts ?? [])]
     if (returned.isError) {
       const { message, code, name } = returned.error
-      return failure(code ?? 'TOOL_FAILED', message, name === undefined ? {} : { name })
+      return withContexts(failure(code ?? 'TOOL_FAILED', message, name === undefined ? {} : { name }), contexts)
     }
-    const definition = this.host.layers.resolve(call.name, call.agent)
-    return definition === undefined ? this.unknown(call) : this.canonical(call, definition, returned.value)
+    const definition = this.host.resolve(call)
+    return withContexts(
+      definition === undefined ? unknownTool(call) : this.canonical(call, definition, returned.value),
+      contexts,
+    )
   }
 
   /** Runs the body once. Never rejects: a wrapper sees the same normalised outcome that a caller would. */
   private async dispatch(call: Call): Promise<ToolExecutionResult> {
     if (call.cancelled) return aborted(call)
-    const definition = this.host.layers.resolve(call.name, call.agent)
-    if (definition === undefined) return this.unknown(call)
-    const body = call.startBody(definition.timeoutMs)
+    const definition = this.host.resolve(call)
+    if (definition === undefined) return unknownTool(call)
+    const run = (call.run = new BodyRun(call, definition.timeoutMs))
+    const outcome = await this.enter(call, run, definition)
+    return withContexts(this.outcome(call, run, definition, outcome), run.contexts)
+  }
+
+  private enter(call: Call, run: BodyRun, definition: ToolDefinition): BodyOutcome | Promise<BodyOutcome> {
     let returned: unknown
     try {
-      returned = await definition.execute(call.arguments as never, call.view)
+      returned = definition.execute(call.arguments as never, run.view)
     } catch (error) {
-      return bodyFailure(call, body, definition, error)
-    } finally {
-      call.endBody()
+      return { kind: 'threw', error }
     }
-    if (call.cancelled) return aborted(call)
-    if (body?.timedOut === true) return timedOut(definition)
-    return this.canonical(call, definition, returned)
+    if (!(returned instanceof Promise)) {
+      if (!isThenable(returned)) return { kind: 'returned', value: returned }
+      returned = Promise.resolve(returned)
+    }
+    return run.settle(returned as Promise<unknown>, this.host.abandonAfterMs, (late) =>
+      this.host.abandoned.settled(call, late),
+    )
+  }
+
+  private outcome(call: Call, run: BodyRun, definition: ToolDefinition, outcome: BodyOutcome): ToolExecutionResult {
+    if (outcome.kind === 'abandoned') {
+      this.host.abandoned.add(call)
+      return abandoned(definition, run, this.host.abandonAfterMs)
+    }
+    if (outcome.kind === 'threw') return bodyFailure(run, definition, outcome.error)
+    if (run.cancelled) return aborted(call)
+    if (run.timedOut) return timedOut(definition)
+    const result = this.canonical(call, definition, outcome.value)
+    return run.concludesTurn && !result.isError ? Object.freeze({ ...result, concludesTurn: true }) : result
   }
 
   private canonical(call: Call, definition: ToolDefinition, returned: unknown): ToolExecutionResult {
@@ -171,18 +206,13 @@ export class Pipeline {
     }
   }
 
-  private unknown(call: Call): ToolFailure {
-    return failure('UNKNOWN_TOOL', `unknown tool "${call.name}"`, { name: 'ToolNotFoundError' })
-  }
-
   private async post(call: Call, result: ToolExecutionResult): Promise<ToolExecutionResult> {
     const listeners = this.host.listeners['tools/post-execute']
     let decision: PostDecision
     try {
       const inner = (): PostDecision => ({ kind: 'accept' })
       decision = postDecision(await dispatchChain(listeners, call.agent, [call.view, result], inner))
-      const final = decision.kind === 'block' ? blocked(decision) : this.accepted(call, result, decision)
-      return final.isError || !call.callerSignal.aborted ? final : aborted(call)
+      return abortedInstead(call, decision.kind === 'block' ? blocked(decision) : this.accepted(call, result, decision))
     } catch (error) {
       return thrownFailure(error, 'POLICY_FAILED')
     }
@@ -196,13 +226,31 @@ export class Pipeline {
     let final = result
     if (decision.value !== undefined) {
       if (result.isError) throw new TypeError('a post-execute listener cannot give a failed call a value')
-      const definition = this.host.layers.resolve(call.name, call.agent)
-      final = definition === undefined ? this.unknown(call) : this.canonical(call, definition, decision.value)
+      const definition = this.host.resolve(call)
+      const replaced = definition === undefined ? unknownTool(call) : this.canonical(call, definition, decision.value)
+      const concludes = result.concludesTurn === true && !replaced.isError ? { concludesTurn: true as const } : {}
+      final = withContexts(Object.freeze({ ...replaced, ...concludes }), result.additionalContexts)
     } else if (decision.content !== undefined) {
       const content = snapshotJson(decision.content) as unknown as readonly ContentBlock[]
       final = Object.freeze({ ...result, content })
     }
     return withContexts(final, decision.additionalContexts)
+  }
+
+  /** Applies the tool's `maxResultBytes` to whatever came out, refusals and replacements included. */
+  private bounded(call: Call, result: ToolExecutionResult): ToolExecutionResult {
+    const declared = this.host.resolve(call)?.maxResultBytes
+    if (declared === undefined) return result
+    let limit: unknown = declared
+    try {
+      if (typeof declared === 'function') limit = declared(call.arguments as never)
+    } catch (error) {
+      this.host.reportListenerError(`maxResultBytes of tool "${call.name}"`, error)
+      return result
+    }
+    if (typeof limit !== 'number' || !(limit > 0)) return result
+    const content = boundContent(result.content, limit)
+    return content === result.content ? result : Object.freeze({ ...result, content })
   }
 
   private contained(
@@ -218,10 +266,20 @@ export class Pipeline {
   }
 }
 
+function isThenable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}
+
+/** A cancellation that came while wrappers or post-execute policy ran replaces a success, never a failure. */
+function abortedInstead(call: Call, result: ToolExecutionResult): ToolExecutionResult {
+  if (result.isError || !call.callerSignal.aborted) return result
+  return withContexts(aborted(call), result.additionalContexts)
+}
+
 /** A body's own failure keeps its identity, unless what it threw is just our own signal coming back. */
-function bodyFailure(call: Call, body: BodyRun | undefined, definition: ToolDefinition, thrown: unknown): ToolFailure {
-  if (body?.timedOut === true && !call.cancelled) return timedOut(definition)
-  if (call.cancelled && isAbort(thrown)) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
+function bodyFailure(run: BodyRun, definition: ToolDefinition, thrown: unknown): ToolFailure {
+  if (run.timedOut && !run.cancelled) return timedOut(definition)
+  if (run.cancelled && isAbort(thrown)) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
   return thrownFailure(thrown, 'TOOL_FAILED')
 }
 
@@ -229,12 +287,24 @@ function isAbort(thrown: unknown): boolean {
   return thrown instanceof Error && (thrown.name === 'AbortError' || thrown.name === 'TimeoutError')
 }
 
+function unknownTool(call: Call): ToolFailure {
+  return failure('UNKNOWN_TOOL', `unknown tool "${call.name}"`, { name: 'ToolNotFoundError' })
+}
+
 function timedOut(definition: ToolDefinition): ToolFailure {
   return failure('TOOL_TIMEOUT', `tool call timed out after ${definition.timeoutMs}ms`, { name: 'ToolTimeoutError' })
 }
 
+function abandoned(definition: ToolDefinition, run: BodyRun, graceMs: number): ToolFailure {
+  const cause = run.cancelled ? 'its cancellation' : `its deadline of ${definition.timeoutMs}ms`
+  const message = `tool "${definition.name}" did not settle within ${graceMs}ms after ${cause} and may still be running; check its effects before you repeat the call`
+  return failure('TOOL_ABANDONED', message, { name: 'ToolAbandonedError' })
+}
+
 function aborted(call: Call): ToolFailure {
-  return call.dispatched ? failure('ABORTED', 'tool call aborted', { name: 'AbortError' }) : abortedBeforeDispatch()
+  return call.run === undefined
+    ? abortedBeforeDispatch()
+    : failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
 }
 
 function abortedBeforeDispatch(): ToolFailure {

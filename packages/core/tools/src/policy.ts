@@ -1,6 +1,6 @@
 // Reads what listeners decide. An answer of an unknown shape is an error, never a silent allow.
 import { contentViolation } from './outcome.ts'
-import type { PostDecision, PreDecision } from './types.ts'
+import type { ContextMessage, PostDecision, PreDecision } from './types.ts'
 
 /** Throws for anything but a well-formed decision; the pipeline then refuses the call. */
 export function preDecision(answer: unknown): PreDecision {
@@ -35,12 +35,14 @@ export function postDecision(answer: unknown): PostDecision {
 }
 
 /** The least a wrapper's own result must have. */
-export type ForeignResult =
+export type ForeignResult = { additionalContexts?: readonly ContextMessage[] } & (
   | { isError: false; value: unknown }
   | { isError: true; error: { message: string; code?: string; name?: string } }
+)
 
 export function isResultShape(returned: unknown): returned is ForeignResult {
-  const { isError, error, value } = fields(returned)
+  const { isError, error, value, additionalContexts } = fields(returned)
+  if (additionalContexts !== undefined && !Array.isArray(additionalContexts)) return false
   if (isError === false) return value !== undefined
   if (isError !== true) return false
   const { message, code, name } = fields(error)

@@ -7,25 +7,32 @@ import {
   scopeOf,
   type Context,
   type ListenerTable,
+  type Logger,
   type ScopeKey,
 } from '@deepseek-ai/cordis'
-import { snapshotJson } from './json.ts'
-import { ToolLayers } from './layers.ts'
+import { AbandonedCalls } from './abandoned.ts'
+import { resolveConfig, type ResolvedConfig, type ToolRegistryConfig } from './config.ts'
+import { ToolLayers, type Layer, type Restriction } from './layers.ts'
 import { Pipeline } from './pipeline.ts'
-import type { Json } from './presentation.ts'
-import { assertSupportedJsonSchema } from './schema/compile.ts'
+import { copySchema, project } from './projection.ts'
+import { assertRegistrable, assertRestriction } from './registration.ts'
 import type {
+  LateOutcome,
   PostDecision,
   PreDecision,
   ToolDefinition,
+  ToolDiagnostics,
   ToolExecution,
   ToolExecutionInput,
   ToolExecutionMode,
   ToolExecutionResult,
   ToolGuard,
+  ToolMode,
+  ToolRestriction,
   ToolSchema,
   WrappedExecution,
 } from './types.ts'
+import { wireName } from './wire-name.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
@@ -47,8 +54,10 @@ declare module '@deepseek-ai/cordis' {
     ): PostDecision | Promise<PostDecision>
     /** Observes the final outcome, the very object the caller gets. Cannot change it. */
     'tools/result'(exec: ToolExecution, result: ToolExecutionResult): void
-    /** A tool was added to or removed from some layer. Not filtered by scope. */
+    /** What somebody sees has changed: a tool, a restriction or a mode came or went. Not filtered by scope. */
     'tools/change'(): void
+    /** A body has settled although its call had been given up. */
+    'tools/late'(exec: ToolExecution, late: LateOutcome): void
   }
 }
 
@@ -57,34 +66,46 @@ interface SchemaSink {
   tools(provider: (scope?: ScopeKey) => readonly ToolSchema[]): () => void
 }
 
-const RUN_CODE = 'run_code'
 const PARALLEL: ToolExecutionMode = Object.freeze({ kind: 'parallel' })
 const EXCLUSIVE: ToolExecutionMode = Object.freeze({ kind: 'exclusive' })
+
+interface View {
+  readonly version: number
+  readonly schemas: readonly ToolSchema[]
+}
 
 /**
  * Tool registry and execution pipeline. Scoped registrations shadow globals; one visibility resolver feeds presentation,
  * lookup and dispatch.
  */
 export class ToolRegistry extends Service {
-  private readonly layers: ToolLayers
+  private readonly layers = new ToolLayers()
+  private readonly config: ResolvedConfig
   private readonly listeners: ListenerTable
+  private readonly abandoned: AbandonedCalls
   private readonly pipeline: Pipeline
-  private readonly log: { error: (format: string, ...args: unknown[]) => void }
-  private readonly projections = new WeakMap<ToolDefinition, ToolSchema | null>()
-  private readonly views = new Map<ScopeKey | undefined, { version: number; schemas: ToolSchema[] }>()
+  private readonly log: Pick<Logger, 'error' | 'warn'>
+  private readonly reported = new WeakSet<ToolDefinition>()
+  private globalView: View | undefined
+  private readonly scopedViews = new WeakMap<ScopeKey, View>()
 
-  constructor(ctx: Context) {
+  constructor(ctx: Context, config: ToolRegistryConfig = {}) {
     super(ctx, 'tools')
     // `this.ctx` still is the caller's context, at 0.1 µs a property instead of 5: no shadow object a call, and no lookup of
     // mixed-in properties, which this service has none of.
     Object.assign(Reflect.get(this, Service.tracker) as object, { noShadow: true, associate: undefined })
-    this.layers = new ToolLayers()
+    this.config = resolveConfig(config)
     this.listeners = hooksOf(ctx)
     this.log = ctx.logger('tools')
+    this.abandoned = new AbandonedCalls(this.listeners, this.log)
     this.pipeline = new Pipeline({
-      layers: this.layers,
       listeners: this.listeners,
-      reportListenerError: (event, error) => this.log.error('%s listener failed: %s', event, errorMessage(error)),
+      guards: this.layers,
+      abandoned: this.abandoned,
+      abandonAfterMs: this.config.abandonAfterMs,
+      resolve: (call) => this.get(call.name, call.agent),
+      refuse: () => undefined,
+      reportListenerError: (event, error) => this.log.error('%s failed: %s', event, errorMessage(error)),
     })
     const schemas = (scope?: ScopeKey): readonly ToolSchema[] => this.schemas(scope)
     ctx.inject(['systemPrompt'], (child) => {
@@ -105,32 +126,58 @@ export class ToolRegistry extends Service {
     const key = scopeOf(this.ctx)?.key
     const { tools } = this.layers.open(key)
     if (tools.has(name)) {
-      this.layers.reclaim(key)
       throw new Error(
         key === undefined
           ? `tool "${name}" is already registered (for a per-agent variant, register through that agent's \`agent.ctx\` instead)`
           : `tool "${name}" is already registered in this scope`,
       )
     }
-    return this.ctx.fiber.effect(() => {
-      // The layer may have been reclaimed and made anew since the effect was set up.
-      this.layers.open(key).tools.set(name, definition)
-      const undo = (): void => {
-        const layer = this.layers.open(key)
-        if (layer.tools.get(name) === definition) layer.tools.delete(name)
-        this.layers.reclaim(key)
+    return this.place(key, `tools.register(${name})`, (layer) => {
+      layer.tools.set(name, definition)
+      return (current) => {
+        if (current.tools.get(name) === definition) current.tools.delete(name)
       }
-      const failed = this.changed()
-      if (failed !== undefined) {
-        undo()
-        this.changed()
-        throw failed.error
-      }
-      return () => {
-        undo()
-        this.changed()
-      }
-    }, `tools.register(${name})`)
+    })
+  }
+
+  /**
+   * Restrict global tools for the calling agent scope. Empty filters, unknown names, scope-local names, and reserved
+   * transport names fail. Restrictions intersect; scoped registrations remain visible.
+   * @param filter - global-surface mask: `allow` (keep only) and/or `deny` (remove).
+   * @returns the exact disposer that lifts this restriction.
+   */
+  restrict(filter: ToolRestriction): () => void {
+    const key = this.scopeFor('restrict')
+    assertRestriction(filter, [...this.layers.inherited(key).keys()])
+    const restriction: Restriction = {
+      allow: filter.allow === undefined ? undefined : new Set(filter.allow),
+      deny: filter.deny === undefined ? undefined : new Set(filter.deny),
+    }
+    return this.place(key, 'tools.restrict', (layer) => {
+      layer.restrictions.add(restriction)
+      return (current) => void current.restrictions.delete(restriction)
+    })
+  }
+
+  /**
+   * Choose how the calling agent scope shows its tools to a model. One choice a scope; the nearest scope's wins over the
+   * configured mode.
+   * @param mode - `native`, `code` or `both`.
+   * @returns the exact disposer that takes the choice back.
+   */
+  presentAs(mode: ToolMode): () => void {
+    const key = this.scopeFor('presentAs')
+    resolveConfig({ mode })
+    const earlier = this.layers.open(key).mode
+    if (earlier !== undefined) {
+      throw new Error(
+        `tools.presentAs("${mode}") conflicts with "${earlier}" already declared for this scope; one composition selects one presentation`,
+      )
+    }
+    return this.place(key, `tools.presentAs(${mode})`, (layer) => {
+      layer.mode = mode
+      return (current) => (current.mode = undefined)
+    })
   }
 
   /**
@@ -155,32 +202,39 @@ export class ToolRegistry extends Service {
   }
 
   /**
-   * Look up a tool as one scope sees it. Presenters pass the calling agent so the rendered card matches the definition
-   * that actually executed.
-   * @param name - the tool name as registered.
+   * Look up a tool as one scope sees it (scoped shadows global; a restricted-away global reads as absent). Presenters pass
+   * the calling agent so the rendered card matches the definition that actually executed.
+   * @param name - the tool name as registered, or as a model was told it.
    * @param scope - the viewing scope (the agent); omitted = the global view.
    * @returns the definition the scope resolves, or undefined when none is visible.
    */
   get(name: string, scope?: ScopeKey): ToolDefinition | undefined {
-    return this.layers.resolve(name, scope)
+    return this.layers.resolve(name, scope) ?? this.byWireName(name, scope)
   }
 
   /**
    * Project visible definitions onto the allowlisted model-facing schema fields, excluding execution and presentation
-   * callbacks. A tool whose parameters cannot be projected is left out, with an error in the log.
+   * callbacks. Names that model providers refuse are replaced, one to one; a tool that no provider would take is left out
+   * and listed by `diagnostics()`.
    * @param scope - the viewing scope (the agent); omitted = the global view.
    * @returns one deep-cloned schema per visible tool, in registration order.
    */
   schemas(scope?: ScopeKey): ToolSchema[] {
-    const cached = this.views.get(scope)
-    if (cached?.version === this.layers.version) return cached.schemas.map(cloneSchema)
-    const schemas: ToolSchema[] = []
+    return this.view(scope).schemas.map(copySchema)
+  }
+
+  /**
+   * What a host may want to tell somebody about these tools.
+   * @param scope - the viewing scope (the agent); omitted = the global view.
+   * @returns tools that models are not told of, and bodies that run on after their calls were given up.
+   */
+  diagnostics(scope?: ScopeKey): ToolDiagnostics {
+    const quarantined: { name: string; reason: string }[] = []
     for (const definition of this.layers.view(scope).values()) {
-      const schema = this.projection(definition)
-      if (schema !== null) schemas.push(schema)
+      const { reason } = project(definition)
+      if (reason !== undefined) quarantined.push({ name: definition.name, reason })
     }
-    if (scope === undefined) this.views.set(scope, { version: this.layers.version, schemas })
-    return schemas.map(cloneSchema)
+    return { quarantined, abandoned: this.abandoned.list() }
   }
 
   /**
@@ -190,7 +244,7 @@ export class ToolRegistry extends Service {
    * @returns the fail-closed scheduling mode.
    */
   executionMode(exec: Pick<ToolExecutionInput, 'name' | 'arguments' | 'agent'>): ToolExecutionMode {
-    const definition = this.layers.resolve(exec.name, exec.agent)
+    const definition = this.get(exec.name, exec.agent)
     try {
       return definition?.isConcurrencySafe?.(exec.arguments as never) === true ? PARALLEL : EXCLUSIVE
     } catch {
@@ -209,23 +263,65 @@ export class ToolRegistry extends Service {
     return this.pipeline.execute(exec)
   }
 
-  private projection(definition: ToolDefinition): ToolSchema | null {
-    const known = this.projections.get(definition)
-    if (known !== undefined) return known
-    let schema: ToolSchema | null = null
-    try {
-      const { name, description, parameters } = definition
-      schema = snapshotJson({ name, description, parameters }) as unknown as ToolSchema
-    } catch (error) {
-      const { name } = definition
-      this.log.error(
-        'tool "%s" parameters must be lossless JSON before schema projection: %s; it is hidden from models',
-        name,
-        errorMessage(error),
-      )
+  private byWireName(name: string, scope: ScopeKey | undefined): ToolDefinition | undefined {
+    if (!HASHED.test(name)) return undefined
+    for (const definition of this.layers.view(scope).values()) if (wireName(definition.name) === name) return definition
+    return undefined
+  }
+
+  private view(scope: ScopeKey | undefined): View {
+    const known = scope === undefined ? this.globalView : this.scopedViews.get(scope)
+    if (known?.version === this.layers.version) return known
+    const schemas: ToolSchema[] = []
+    for (const definition of this.layers.view(scope).values()) {
+      const { schema, reason } = project(definition)
+      if (schema !== undefined) schemas.push(schema)
+      else this.reportQuarantine(definition, reason)
     }
-    this.projections.set(definition, schema)
-    return schema
+    const view = { version: this.layers.version, schemas }
+    if (scope === undefined) this.globalView = view
+    else this.scopedViews.set(scope, view)
+    return view
+  }
+
+  private reportQuarantine(definition: ToolDefinition, reason: string): void {
+    if (this.reported.has(definition)) return
+    this.reported.add(definition)
+    this.log.error('%s; models are not told of it', reason)
+  }
+
+  private scopeFor(method: string): ScopeKey {
+    const key = scopeOf(this.ctx)?.key
+    if (key !== undefined) return key
+    throw new Error(
+      `tools.${method}() requires a scoped context (agent.ctx): a plain context has no agent whose view it could change`,
+    )
+  }
+
+  /** Writes to a layer as an effect of the caller, tells everybody, and takes all back when a listener refuses. */
+  private place(
+    key: ScopeKey | undefined,
+    label: string,
+    write: (layer: Layer) => (current: Layer) => void,
+  ): () => void {
+    return this.ctx.fiber.effect(() => {
+      const remove = write(this.layers.open(key))
+      const undo = (): void => {
+        // The layer may have been reclaimed and made anew since.
+        remove(this.layers.open(key))
+        this.layers.reclaim(key)
+      }
+      const failed = this.changed()
+      if (failed !== undefined) {
+        undo()
+        this.changed()
+        throw failed.error
+      }
+      return () => {
+        undo()
+        this.changed()
+      }
+    }, label)
   }
 
   /** Tells every listener; returns the first failure, if any. */
@@ -241,49 +337,7 @@ export class ToolRegistry extends Service {
   }
 }
 
+/** What only a made-up name ends with; other names are not searched for. */
+const HASHED = /_[0-9a-f]{12}$/
+
 export default ToolRegistry
-
-function assertRegistrable(definition: ToolDefinition): void {
-  const { name, output, timeoutMs } = definition
-  const presentationMeta = (output as { presentationMeta?: unknown } | undefined)?.presentationMeta
-  if (
-    typeof output !== 'object' ||
-    output === null ||
-    typeof output.render !== 'function' ||
-    (presentationMeta !== undefined && typeof presentationMeta !== 'function')
-  ) {
-    throw new TypeError(`tool "${name}" must declare output { schema, render, presentationMeta? }`)
-  }
-  assertSupportedJsonSchema(output.schema)
-  if (timeoutMs !== undefined && (!Number.isFinite(timeoutMs) || timeoutMs <= 0)) {
-    throw new TypeError(`tool "${name}" timeoutMs must be a positive finite number`)
-  }
-  if (name === RUN_CODE) {
-    throw new Error(
-      `tool name "${RUN_CODE}" is reserved for the Code Mode presentation transport and cannot be registered or shadowed`,
-    )
-  }
-  if (typeof name !== 'string' || name === '') {
-    throw new TypeError(`a tool needs a non-empty string as name (got ${JSON.stringify(name) ?? typeof name})`)
-  }
-  if (typeof definition.execute !== 'function') {
-    throw new TypeError(`tool "${name}" needs an execute function (got ${typeof definition.execute})`)
-  }
-}
-
-function cloneSchema(schema: ToolSchema): ToolSchema {
-  return cloneJson(schema as unknown as Json) as ToolSchema
-}
-
-/** A mutable copy of JSON that is known to be plain. */
-function cloneJson(value: Json): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(cloneJson)
-  const copy: Record<string, unknown> = {}
-  for (const [key, each] of Object.entries(value)) {
-    if (key === '__proto__')
-      Object.defineProperty(copy, key, { value: cloneJson(each), enumerable: true, writable: true, configurable: true })
-    else copy[key] = cloneJson(each)
-  }
-  return copy
-}

@@ -61,6 +61,14 @@ export interface ToolExecution {
   report(progress: ToolProgress): void
 }
 
+/** What a tool body gets: the call, and what only the body may say about it. */
+export interface ToolBodyExecution extends ToolExecution {
+  /** Adds context for the next model request, after the result. Kept when the body fails; dropped when policy blocks the result. */
+  deferContext(message: ContextMessage): void
+  /** Ends the turn after this result, if the call succeeds: the model owes nothing more. */
+  concludeTurn(): void
+}
+
 /** What a `tools/execute` listener gets: the same call with a signal it may replace, and must not remove. */
 export interface WrappedExecution extends Omit<ToolExecution, 'signal'> {
   signal: AbortSignal
@@ -86,10 +94,15 @@ export interface ToolDefinition {
   output: ToolOutput<never, never>
   /** Cooperative deadline in milliseconds from the start of the body, positive and finite. Omitted: none. */
   timeoutMs?: number
+  /**
+   * Upper bound of what the model reads of any outcome, in UTF-8 bytes, failures and policy replacements included; more is cut in the
+   * middle with a line that says how much. A function is asked with the frozen arguments. Omitted: the tool bounds itself.
+   */
+  maxResultBytes?: number | ((args: never) => number)
   /** True when the call may overlap others. Only an exact `true` counts; omitted means exclusive. */
   isConcurrencySafe?(args: never): boolean
   /** Does the work and returns the canonical value. Throw for infrastructure failures only. */
-  execute(args: never, exec: ToolExecution): unknown
+  execute(args: never, exec: ToolBodyExecution): unknown
   /** The card while the call runs. Pure; `undefined` falls back to the generic card. */
   presentCall?(args: never): ToolCallView | undefined
   /** The card of the finished call. Pure; `undefined` keeps the pending title and shows the content. */
@@ -108,6 +121,39 @@ export interface ToolSchema {
   name: string
   description: string
   parameters: JsonSchema
+}
+
+/** How tools are shown to a model: each as a tool, as functions of `run_code` programs, or both. */
+export type ToolMode = 'native' | 'code' | 'both'
+
+/** A mask over the tools that a scope inherits. */
+export interface ToolRestriction {
+  /** Keep only these. Tools registered later are left out. */
+  allow?: readonly string[]
+  /** Remove these. Tools registered later stay. */
+  deny?: readonly string[]
+}
+
+/** A call whose body did not settle within the grace period after its cancellation or deadline. */
+export interface AbandonedCall {
+  readonly callId: string
+  readonly name: string
+  readonly agent: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly abandonedAt: number
+}
+
+/** How a body ended after its call had been given up. Its value is not kept. */
+export type LateOutcome =
+  | { readonly outcome: 'returned'; readonly afterMs: number }
+  | { readonly outcome: 'failed'; readonly message: string; readonly afterMs: number }
+
+/** What is wrong with the registry's tools right now. */
+export interface ToolDiagnostics {
+  /** Tools that models are not told of, and why. */
+  readonly quarantined: readonly { readonly name: string; readonly reason: string }[]
+  /** Bodies that still run although their calls were given up. */
+  readonly abandoned: readonly AbandonedCall[]
 }
 
 export type ToolExecutionMode = { readonly kind: 'parallel' } | { readonly kind: 'exclusive' }
@@ -137,8 +183,12 @@ export interface ToolSuccess {
   readonly value: Json
   readonly content: readonly ContentBlock[]
   readonly meta?: Json
-  /** Context for the next model request, from post-execute policy. */
+  /** Context for the next model request: what the body deferred, then what policy added. */
   readonly additionalContexts?: readonly ContextMessage[]
+  /** Advice that the content ends with, e.g. about a misspelt argument. */
+  readonly warnings?: readonly string[]
+  /** The body asked for the turn to end here. */
+  readonly concludesTurn?: true
 }
 
 export interface ToolFailure {

@@ -13,11 +13,13 @@ import {
   type ContentBlock,
   type Json,
   type ToolDefinition,
-  type ToolExecution,
+  type ToolBodyExecution,
 } from '../src/index.ts'
 import * as readFileTool from './fixtures/read-file.ts'
 
-const exec: ToolExecution = {
+const exec: ToolBodyExecution = {
+  deferContext: () => undefined,
+  concludeTurn: () => undefined,
   callId: 'call-1',
   name: 'greet',
   arguments: {},
@@ -204,7 +206,7 @@ describe('defineTool', () => {
       isConcurrencySafe: (args) => args.where === undefined,
       async execute(args, call) {
         expectTypeOf(args.unit).toEqualTypeOf<'line' | 'word'>()
-        expectTypeOf(call).toEqualTypeOf<ToolExecution>()
+        expectTypeOf(call).toEqualTypeOf<ToolBodyExecution>()
         return { total: 1, kind: 'count' }
       },
       presentCall: (args) => ({ card: 'generic', title: args.unit }),

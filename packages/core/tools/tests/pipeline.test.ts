@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { createScope } from '@deepseek-ai/cordis'
 import { describe, expect, it, vi } from 'vitest'
 import { ToolArgsError, type ToolExecution, type ToolExecutionResult } from '../src/index.ts'
@@ -52,7 +53,7 @@ describe('arguments', () => {
     expect(failureOf(await call('greet', { nam: 'Ada' }))).toMatchObject({
       code: 'INVALID_ARGS',
       name: ToolArgsError.name,
-      violations: ['missing required property "name"'],
+      violations: ['missing required property "name"', 'unknown argument "nam"; did you mean "name"?'],
     })
   })
 
@@ -491,14 +492,23 @@ describe('cancellation', () => {
     expect(failureOf(await call('bad', {}, { signal: controller.signal })).code).toBe('OWN_CODE')
   })
 
-  it('leaves no listener on a long-lived signal', async () => {
+  it('shares one listener among parallel calls and leaves none on a long-lived signal', async () => {
     const { tools, call } = await harness()
     const { signal } = new AbortController()
-    const [add, remove] = [vi.spyOn(signal, 'addEventListener'), vi.spyOn(signal, 'removeEventListener')]
-    tools.register(bodyTool('t', (_args, exec) => exec.signal.aborted, { timeoutMs: 1000 }))
-    await call('t', {}, { signal })
-    expect(add).toHaveBeenCalledTimes(1)
-    expect(remove.mock.calls.map(([, listener]) => listener)).toContain(add.mock.calls[0]?.[1])
+    const body = waitingBody()
+    tools.register(bodyTool('waits', body.execute))
+    const own = new AbortController()
+    tools.register(bodyTool('ends', () => Promise.resolve(1), { timeoutMs: 1000 }))
+    const started = body.started()
+    const running = call('waits', {}, { signal: own.signal })
+    const calls = Array.from({ length: 20 }, () => call('ends', {}, { signal }))
+    await started
+    expect(getEventListeners(signal, 'abort').length).toBeLessThanOrEqual(1)
+    await Promise.all(calls)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+    own.abort()
+    await running
+    expect(getEventListeners(own.signal, 'abort').length).toBeLessThanOrEqual(1) // the body's own
   })
 })
 

@@ -6,9 +6,9 @@ import type { JsonSchema } from './types.ts'
  * `unknown argument "comand"; did you mean "command"?`. Total; an unusable value gives no hints.
  */
 export function unknownArgumentHints(schema: JsonSchema, value: unknown): string[] {
-  const { properties, additionalProperties } = schema
-  if (properties === undefined || additionalProperties === false) return []
   try {
+    const { properties, additionalProperties } = schema
+    if (properties === undefined || additionalProperties === false) return []
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return []
     const keys = Object.keys(value)
     if (keys.every((key) => Object.hasOwn(properties, key))) return []
@@ -18,7 +18,7 @@ export function unknownArgumentHints(schema: JsonSchema, value: unknown): string
       return meant === undefined ? [] : [`unknown argument "${key}"; did you mean "${meant}"?`]
     })
   } catch {
-    return [] // a proxy refused to be looked at
+    return [] // a raw schema is no object, or a proxy refused to be looked at
   }
 }
 
