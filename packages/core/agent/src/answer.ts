@@ -33,18 +33,18 @@ export class AnswerDraft {
     else if (delta.text !== '') this.addText(delta.type, delta.text)
   }
 
-  /** Everything the model said, calls included. */
-  content(): AssistantBlock[] {
-    return this.blocks.map((block) => ({ ...block }))
+  /** Everything the model said, calls included. The draft's own blocks: complete once the stream has ended. */
+  content(): readonly AssistantBlock[] {
+    return this.blocks
   }
 
   /** Text and reasoning only: half a call must not be answered. */
   visible(): AssistantBlock[] {
-    return this.blocks.filter((block) => block.type !== 'tool-call').map((block) => ({ ...block }))
+    return this.blocks.filter((block) => block.type !== 'tool-call')
   }
 
   toolCalls(): ToolCallBlock[] {
-    return Array.from(this.calls.values(), (call) => ({ ...call }))
+    return [...this.calls.values()]
   }
 
   private addText(type: 'text' | 'reasoning', text: string): void {

@@ -24,8 +24,10 @@ interface CallOutcome {
     readonly error?: { readonly code: string; readonly message: string }
   }
   /** The loop itself failed: the turn ends with this after the batch. */
-  readonly fault?: { readonly error: unknown }
+  readonly fault?: { readonly error: unknown } | undefined
 }
+
+const UNSTARTED = 'The call was not started: the turn was stopped before.'
 
 /** Resolves when every call has its result in the log. Rejects when the log or the registry itself failed. */
 export async function runBatch(
@@ -62,7 +64,7 @@ function scheduled(
   return {
     mode: () => tools.executionMode({ name: call.name, arguments: args, agent }),
     run: () => runCall(parts, context, call, args, stop),
-    unstarted: () => failed('ABORTED_BEFORE_DISPATCH', 'The call was not started: the turn was stopped before.'),
+    unstarted: () => ({ durationMs: 0, result: failure('ABORTED_BEFORE_DISPATCH', UNSTARTED) }),
     commit({ result, callSeq, durationMs }) {
       live.endCall(call.id)
       const { isError, error, meta } = result
@@ -93,10 +95,11 @@ async function runCall(
   const { id: callId, name } = call
   const { seq: callSeq } = session.append('tool/call', { turn, step, callId, name, arguments: call.arguments })
   const started = performance.now()
-  const timed = (outcome: Omit<CallOutcome, 'callSeq' | 'durationMs'>): CallOutcome => ({
-    ...outcome,
+  const timed = (result: CallOutcome['result'], fault?: CallOutcome['fault']): CallOutcome => ({
     callSeq,
     durationMs: Math.round(performance.now() - started),
+    result,
+    fault,
   })
   try {
     // A body may kill this very process: what it was about to do must be on disk first.
@@ -104,22 +107,21 @@ async function runCall(
   } catch (error) {
     stop()
     const reason = `The call was not started: the session log cannot be written (${errorMessage(error)}).`
-    return timed({ ...failed(errorCode(error) ?? 'SESSION_WRITE_FAILED', reason), fault: { error } })
+    return timed(failure(errorCode(error) ?? 'SESSION_WRITE_FAILED', reason), { error })
   }
   live.startCall(callId)
   try {
     const onReport = live.progress.bind(live, callId)
-    return timed({ result: await tools.execute({ callId, name, arguments: args, signal, agent, onReport }) })
+    return timed(await tools.execute({ callId, name, arguments: args, signal, agent, onReport }))
   } catch (error) {
     stop()
     const reason = `The tool pipeline itself failed: ${errorMessage(error)}. Check the effects of the call before you repeat it.`
-    return timed({ ...failed('TOOL_OUTCOME_UNKNOWN', reason), fault: { error } })
+    return timed(failure('TOOL_OUTCOME_UNKNOWN', reason), { error })
   }
 }
 
-function failed(code: string, message: string): CallOutcome {
-  const content = [{ type: 'text' as const, text: `Error: ${message}` }]
-  return { durationMs: 0, result: { isError: true, error: { code, message }, content } }
+function failure(code: string, message: string): CallOutcome['result'] {
+  return { isError: true, error: { code, message }, content: [{ type: 'text', text: `Error: ${message}` }] }
 }
 
 /** Context that post-execute policy adds: behind all results of the batch, in the order of the calls. */

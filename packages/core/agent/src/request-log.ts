@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { LlmMessage, ModelRef } from '@deepseek-ai/dsh-llm'
 import type { Session, SessionEventMap } from '@deepseek-ai/dsh-session'
 import type { AssembledPrompt } from '@deepseek-ai/dsh-system-prompt'
-import { contentText } from '@deepseek-ai/dsh-tools'
+import { contentText, type ToolSchema } from '@deepseek-ai/dsh-tools'
 import { PairingCheck } from './pairing.ts'
 
 type Header = SessionEventMap['request/header']
@@ -17,6 +17,8 @@ export class RequestLog {
   private readonly told = new Set<string>()
   /** Unknown until the first request: a resumed session may hold one. */
   private context: { readonly text: string | undefined } | undefined
+  /** The last answer of `logHeader` and the schemas it was made for: the very same ones need no second look. */
+  private known: { readonly header: Header; readonly tools: readonly ToolSchema[] } | undefined
 
   constructor(session: Session) {
     this.session = session
@@ -38,10 +40,18 @@ export class RequestLog {
   /** The header of the next request, logged when it is the first or another one. The logged object is what is sent. */
   logHeader({ provider, model }: ModelRef, { system, tools }: AssembledPrompt): Header {
     const last = this.session.header
-    if (last?.provider === provider && last.model === model && last.system === system && sameJson(last.tools, tools)) {
-      return last
-    }
-    return this.session.append('request/header', { provider, model, system, tools }).data
+    const same = last?.provider === provider && last.model === model && last.system === system
+    const header =
+      same && this.sameTools(last, tools)
+        ? last
+        : this.session.append('request/header', { provider, model, system, tools }).data
+    this.known = { header, tools }
+    return header
+  }
+
+  private sameTools(last: Header, tools: readonly ToolSchema[]): boolean {
+    const { known } = this
+    return (known?.header === last && sameObjects(known.tools, tools)) || sameJson(last.tools, tools)
   }
 
   /** The conversation to send, with every call answered. Tells of each repair once. */
@@ -56,6 +66,11 @@ export class RequestLog {
     }
     return messages
   }
+}
+
+/** Schemas that cannot have changed in between are shared and frozen by whoever keeps them. */
+function sameObjects(a: readonly ToolSchema[], b: readonly ToolSchema[]): boolean {
+  return a.length === b.length && a.every((schema, index) => schema === b[index] && Object.isFrozen(schema))
 }
 
 function lastContext(messages: readonly LlmMessage[]): string | undefined {

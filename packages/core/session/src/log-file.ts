@@ -20,7 +20,7 @@ export interface LogFileOptions {
 }
 
 const INDEX_STEP = 256
-const BATCH_CHARS = 1024 * 1024
+const BATCH_BYTES = 256 * 1024
 const READ_CHUNK = 128 * 1024
 const syncFile = promisify(fdatasync)
 
@@ -43,8 +43,7 @@ export class LogFile {
   private readonly options: LogFileOptions
   private readonly index: OffsetIndex
   private fd: number | undefined
-  private queue: string[] = []
-  private queuedChars = 0
+  private readonly pending = new PendingLines()
   private scheduled: NodeJS.Immediate | undefined
   /** End of what is written. */
   private position: number
@@ -66,13 +65,11 @@ export class LogFile {
 
   /** Queues one line and returns its size in bytes. It is written before the event loop goes on. */
   append(seq: number, line: string): number {
-    const bytes = Buffer.byteLength(line) + 1
     this.index.note(seq, this.end)
+    const bytes = this.pending.push(line)
     this.end += bytes
-    this.queue.push(line)
-    this.queuedChars += line.length
     // A caller that appends in one long synchronous loop must not fill the memory.
-    if (this.queuedChars > BATCH_CHARS && this.failure === undefined) this.drain()
+    if (this.pending.size > BATCH_BYTES && this.failure === undefined) this.drain()
     else this.scheduled ??= setImmediate(() => this.drain())
     return bytes
   }
@@ -81,9 +78,9 @@ export class LogFile {
   drain(): void {
     clearImmediate(this.scheduled)
     this.scheduled = undefined
-    if (this.queue.length === 0 || this.fd === undefined) return
+    if (this.pending.count === 0 || this.fd === undefined) return
     try {
-      this.writeQueued(this.fd)
+      this.writePending(this.fd)
       this.failure = undefined
     } catch (error) {
       this.fail(error)
@@ -142,20 +139,16 @@ export class LogFile {
     return events
   }
 
-  private writeQueued(fd: number): void {
+  private writePending(fd: number): void {
     // A removed file takes writes without complaint and loses them.
     if (fstatSync(fd).nlink === 0) throw new Error('the file was removed while it was open')
-    while (this.queue.length > 0) {
-      const batch = takeBatch(this.queue)
-      const bytes = Buffer.from(`${batch.join('\n')}\n`)
-      // At a fixed position: a write that failed half-way is written over by the next attempt.
-      for (let done = 0; done < bytes.length;)
-        done += writeSync(fd, bytes, done, bytes.length - done, this.position + done)
-      this.position += bytes.length
-      this.written += batch.length
-      this.queue = this.queue.slice(batch.length)
-      this.queuedChars -= batch.reduce((sum, line) => sum + line.length, 0)
-    }
+    const { pending, position } = this
+    const { bytes, size } = pending
+    // At a fixed position: a write that failed half-way is written over by the next attempt.
+    for (let done = 0; done < size;) done += writeSync(fd, bytes, done, size - done, position + done)
+    this.position += size
+    this.written += pending.count
+    pending.clear()
   }
 
   private sync(): Promise<void> {
@@ -184,10 +177,41 @@ export class LogFile {
   }
 }
 
-/** At least one line, at most about a mebibyte. */
-function takeBatch(queue: readonly string[]): string[] {
-  let chars = 0
-  let count = 0
-  while (count < queue.length && (count === 0 || chars < BATCH_CHARS)) chars += queue[count++]?.length ?? 0
-  return queue.slice(0, count)
+const LF = 0x0a
+const SMALL = 4 * 1024
+
+/** Lines that wait, as the bytes they are written as, one after the other in a buffer that grows. */
+class PendingLines {
+  bytes = Buffer.allocUnsafe(SMALL)
+  /** Bytes in use. */
+  size = 0
+  count = 0
+
+  /** Returns the size of the line in bytes, its LF included. */
+  push(line: string): number {
+    // No UTF-16 unit takes more than three bytes: only a line that may not fit has its bytes counted.
+    const most = line.length * 3 + 1
+    if (this.size + most > this.bytes.length) this.reserve(Buffer.byteLength(line) + 1)
+    const start = this.size
+    const end = start + this.bytes.write(line, start)
+    this.bytes[end] = LF
+    this.size = end + 1
+    this.count++
+    return this.size - start
+  }
+
+  clear(): void {
+    this.size = 0
+    this.count = 0
+    // Most sessions are quiet: none keeps the room that one busy moment took.
+    if (this.bytes.length > 2 * BATCH_BYTES) this.bytes = Buffer.allocUnsafe(SMALL)
+  }
+
+  private reserve(more: number): void {
+    const needed = this.size + more
+    if (needed <= this.bytes.length) return
+    const grown = Buffer.allocUnsafe(Math.max(needed, 2 * this.bytes.length))
+    this.bytes.copy(grown, 0, 0, this.size)
+    this.bytes = grown
+  }
 }

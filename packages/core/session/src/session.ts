@@ -104,7 +104,9 @@ export class LiveSession implements Session {
   /** `append` with a time of its own. */
   record<T extends SessionEventType>(type: T, data: SessionEventMap[T], time: number): SessionEvent<T> {
     if (!this.open) throw closed(this.id)
-    const { event, line } = toEntry(this.lastSeq + 1, time, type, data)
+    checkShape(type, data)
+    const { log } = this
+    const { event, line } = toEntry(this.lastSeq + 1, time, type, data, log !== undefined)
     const { title } = this.projection
     try {
       this.projection.apply(event)
@@ -114,9 +116,9 @@ export class LiveSession implements Session {
     this.lastSeq = event.seq
     this.lastTime = time
     if (event.seq === 0) this.createdAt = time
-    const bytes = this.log?.append(event.seq, line) ?? 0
-    this.tail.push(event, bytes, this.log?.written ?? 0)
-    this.deliver(event)
+    if (log === undefined) this.tail.push(event, 0, 0)
+    else this.tail.push(event, log.append(event.seq, line), log.written)
+    if (this.subscribers.size > 0) this.deliver(event)
     if (SUMMARY_EVENTS.has(type) || title !== this.projection.title) this.parts.onChange(this)
     return event as SessionEvent<T>
   }
@@ -226,18 +228,21 @@ export class LiveSession implements Session {
 
 interface Entry {
   readonly event: SessionEvent
-  /** The event as it is written. */
+  /** The event as it is written; empty when it is not. */
   readonly line: string
 }
 
-function toEntry(seq: number, time: number, type: SessionEventType, data: unknown): Entry {
-  if (typeof type !== 'string' || (type as string) === '') throw invalid(type, 'the type must be a non-empty string')
+function checkShape(type: unknown, data: unknown): void {
+  if (typeof type !== 'string' || type === '') throw invalid(String(type), 'the type must be a non-empty string')
   if (typeof data !== 'object' || data === null) throw invalid(type, 'the data must be an object')
+}
+
+function toEntry(seq: number, time: number, type: string, data: unknown, written: boolean): Entry {
   try {
+    const event = { seq, time, type, data: snapshotJson(data, { freeze: false }) }
+    const line = written ? JSON.stringify(event) : ''
     // Frozen last: V8 writes a frozen object several times slower.
-    const copy = snapshotJson(data, { freeze: false })
-    const line = `{"seq":${seq},"time":${time},"type":${JSON.stringify(type)},"data":${JSON.stringify(copy)}}`
-    return { event: Object.freeze({ seq, time, type, data: deepFreeze(copy) }) as unknown as SessionEvent, line }
+    return { event: deepFreeze(event) as unknown as SessionEvent, line }
   } catch (error) {
     throw invalid(type, errorMessage(error), error)
   }

@@ -24,12 +24,12 @@ export async function* guardedStream(
     yield abortedChunk()
     return
   }
-  const controller = new AbortController()
+  const own = new LazySignal()
   let ending: LlmChunk | undefined
   let wake: ((stopped: typeof STOPPED) => void) | undefined
   const stop: StopStream = (chunk) => {
     ending ??= chunk
-    controller.abort(signal.reason)
+    own.abort(signal.reason)
     wake?.(STOPPED)
   }
   const onAbort = (): void => stop(abortedChunk())
@@ -38,7 +38,14 @@ export async function* guardedStream(
   const checker = new ChunkChecker(adapter.provider)
   let iterator: AsyncIterator<LlmChunk> | undefined
   try {
-    iterator = adapter.stream({ ...request, signal: controller.signal })[Symbol.asyncIterator]()
+    // An own property, so that an adapter's copy of the request has the signal too.
+    const guarded: LlmRequest = {
+      ...request,
+      get signal() {
+        return own.signal
+      },
+    }
+    iterator = adapter.stream(guarded)[Symbol.asyncIterator]()
     const source = iterator
     // Not Promise.race: its reactions would pile up on the long-lived abort promise, one a chunk.
     const read = (): Promise<IteratorResult<LlmChunk> | typeof STOPPED> =>
@@ -65,11 +72,31 @@ export async function* guardedStream(
   } finally {
     signal.removeEventListener('abort', onAbort)
     running.delete(stop)
-    controller.abort(OVER)
+    own.abort(OVER)
     release(iterator)
   }
   if (checker.usage !== undefined) yield checker.usage
   yield ending ?? endedEarly(adapter.provider)
+}
+
+/** Made when an adapter first reads it: a signal and its abort cost more than the rest of a short stream. */
+class LazySignal {
+  private controller: AbortController | undefined
+  private reason: { readonly value: unknown } | undefined
+
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      this.controller = new AbortController()
+      if (this.reason !== undefined) this.controller.abort(this.reason.value)
+    }
+    return this.controller.signal
+  }
+
+  /** The first reason wins. */
+  abort(reason: unknown): void {
+    this.reason ??= { value: reason }
+    this.controller?.abort(reason)
+  }
 }
 
 function isTerminal(chunk: LlmChunk | undefined): chunk is LlmChunk & { type: 'finish' | 'error' } {
