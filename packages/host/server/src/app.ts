@@ -23,6 +23,7 @@ export interface AppSources {
   readonly port: number
   readonly maxBodyBytes: number
   readonly heartbeatMs: number
+  readonly stallMs: number
   readonly methods: MethodTable
   readonly feeds: Feeds
   readonly hostFeed: HostFeed
@@ -99,14 +100,17 @@ function hostStream(sources: AppSources, c: Context<Env>): Response {
 
 async function sessionStream(sources: AppSources, c: Context<Env>, id: string): Promise<Response> {
   const from = firstSeq(c.req.header('last-event-id'), c.req.query('from'))
-  const { feeds, warn } = sources
+  const last = c.req.query('to')
+  const to = last === undefined ? Infinity : seqOf('to', last)
+  const { feeds, hostFeed, warn } = sources
   let stream: SessionStream | undefined
   await feeds.join(id, (feed) => {
     // Only now: a session that cannot be opened is answered with a status, which a begun stream has no room for.
     const writer = new SseWriter(c.env.outgoing, sources)
-    const joined = new SessionStream(feed, writer, from, warn)
+    const joined = new SessionStream(feed, writer, { from, to }, warn)
     stream = joined
     writer.whenClosed(() => feeds.leave(feed, joined))
+    if (c.req.query('host') === '1') hostFeed.join(writer)
     return joined
   })
   // Runs until the connection ends and never rejects.
@@ -118,10 +122,12 @@ async function sessionStream(sources: AppSources, c: Context<Env>, id: string): 
 function firstSeq(lastEventId: string | undefined, from: string | undefined): number {
   const [name, value] = lastEventId === undefined ? ['from', from] : ['Last-Event-ID', lastEventId]
   if (value === undefined || value === '') return 0
-  if (!/^\d{1,15}$/.test(value)) {
-    throw new ServerError(`${name} must be the number of an event, not "${value.slice(0, 40)}"`, 'INVALID_PARAMS')
-  }
-  return lastEventId === undefined ? Number(value) : Number(value) + 1
+  return lastEventId === undefined ? seqOf(name, value) : seqOf(name, value) + 1
+}
+
+function seqOf(name: string | undefined, value: string): number {
+  if (/^\d{1,15}$/.test(value)) return Number(value)
+  throw new ServerError(`${name} must be the number of an event, not "${value.slice(0, 40)}"`, 'INVALID_PARAMS')
 }
 
 async function page(sources: AppSources, c: Context<Env>): Promise<Response> {

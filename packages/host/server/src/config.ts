@@ -23,6 +23,8 @@ export interface ServerConfig {
   version?: string
   /** Pause between comments that keep an idle stream open, in milliseconds. Default 15000. */
   heartbeatMs?: number
+  /** How long a reader of events may take nothing of what waits for it before its connection is cut, in milliseconds. Default 60000. */
+  stallMs?: number
 }
 
 export interface ServerSettings {
@@ -35,6 +37,7 @@ export interface ServerSettings {
   readonly home: string
   readonly version: string | undefined
   readonly heartbeatMs: number
+  readonly stallMs: number
 }
 
 interface Field {
@@ -62,6 +65,7 @@ const FIELDS: Record<keyof ServerConfig, Field> = {
   home: text('a path', filled),
   version: text('a text', filled),
   heartbeatMs: whole('a whole number of milliseconds from 10 to 600000', 10, 600_000),
+  stallMs: whole('a whole number of milliseconds from 10 to 86400000', 10, 86_400_000),
 }
 
 /** True for `localhost`, `::1` and 127.0.0.0/8, in the form that a config or a Host header has. */
@@ -115,5 +119,6 @@ export function resolveConfig(config: ServerConfig = {}): ServerSettings {
     home: config.home ?? process.env['DSH_HOME'] ?? join(homedir(), '.dsh'),
     version: config.version,
     heartbeatMs: config.heartbeatMs ?? 15_000,
+    stallMs: config.stallMs ?? 60_000,
   }
 }

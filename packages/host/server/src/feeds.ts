@@ -17,10 +17,13 @@ const PAGE_EVENTS = { first: 32, most: 256 }
 /** A page beyond this makes the next one smaller: single events may be megabytes. */
 const PAGE_BYTES = 512 * 1024
 
+/** How far behind the first viewer others still get its frames. */
+const SHARED_EVENTS = 512
+
 /** Who follows a session. Called synchronously; must not throw. */
 export interface Viewer {
-  /** True while it has been sent everything. */
-  readonly idle: boolean
+  /** `seq` of the next durable event to send. */
+  readonly next: number
   onEvent(event: SessionEvent): void
   /** `after` is the `seq` of the newest event when `live` came up. */
   onLive(live: AgentLive, after: number): void
@@ -75,10 +78,13 @@ export class Feed {
     return page
   }
 
-  /** Lets the frames go when every viewer has been sent them. */
+  /** Lets the frames go that every viewer has been sent. Who is far behind reads the log again and keeps nothing here. */
   tidyFrames(): void {
-    for (const viewer of this.viewers) if (!viewer.idle) return
-    this.frames.clear()
+    let newest = 0
+    for (const viewer of this.viewers) newest = Math.max(newest, viewer.next)
+    let needed = newest
+    for (const { next } of this.viewers) if (next > newest - SHARED_EVENTS) needed = Math.min(needed, next)
+    this.frames.dropBefore(needed)
   }
 
   encode(event: SessionEvent): Promise<Buffer> {

@@ -5,6 +5,7 @@ import { isLoopback } from './config.ts'
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
+  "worker-src 'self'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",

@@ -6,7 +6,7 @@ import type { Cards } from './cards.ts'
 import { sseFrame } from './sse.ts'
 
 /** Encoded frames kept for other readers, in bytes; a single larger one is kept alone. */
-const MAX_KEPT_BYTES = 32 * 1024 * 1024
+const MAX_KEPT_BYTES = 16 * 1024 * 1024
 /** Also bounded in number: a small buffer keeps the whole slab of 8 KiB that it was cut from. */
 const MAX_KEPT_FRAMES = 1024
 /** Calls whose result is yet to come, or came a moment ago. */
@@ -35,6 +35,16 @@ export class Frames {
     const frame = sseFrame('event', await this.frameJson(event, session, scope), event.seq)
     this.keep(event.seq, frame)
     return frame
+  }
+
+  /** Forgets the frames of events before `seq`. */
+  dropBefore(seq: number): void {
+    // Mostly in order: they were encoded as the first reader came to them.
+    for (const [kept, bytes] of this.kept) {
+      if (kept >= seq) break
+      this.kept.delete(kept)
+      this.keptBytes -= bytes.length
+    }
   }
 
   /** Forgets every frame, since the cards in them may be different now. */

@@ -4,6 +4,8 @@
 // JSON, 401 no session cookie, 403 foreign Host or Origin, 404 unknown method, 413 body too large, 415 not JSON.
 // Events: `GET /api/sessions/<id>/events` is a server-sent event stream. Durable frames carry `id: <seq>`, so a reconnect with `Last-Event-ID` goes on
 // without loss or repeat; live frames carry no id. `?from=<seq>` starts there when no `Last-Event-ID` is sent. `GET /api/events` streams `HostFrame`s.
+// `?host=1` interleaves the host's frames, so that a page needs one connection. `?to=<seq>` makes the stream finite: the events from `from` to `to`
+// that exist, then the end, with no live, `caught-up` or `reset` frame. A reader that takes nothing for a while (`stallMs`) is cut off and may resume.
 import type { AgentLive, AgentSnapshot, AgentStatus } from '@deepseek-ai/dsh-agent'
 import type { LlmProviderSettings, LlmProviderStatus, ModelRef } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent, SessionMessage, SessionSummary } from '@deepseek-ai/dsh-session'
@@ -76,7 +78,7 @@ export interface ProblemFrame {
   readonly message: string
 }
 
-/** `event: host` on `/api/events`: a change of the list, by row; `removed` for a deleted session. */
+/** `event: host` on `/api/events` and with `?host=1`, without id: a change of the list, by row; `removed` for a deleted session. */
 export type HostFrame =
   | { readonly kind: 'session'; readonly session: SessionRow }
   | { readonly kind: 'removed'; readonly id: string }

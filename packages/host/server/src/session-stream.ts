@@ -8,23 +8,29 @@ import { LiveBuffer } from './live-buffer.ts'
 import type { CaughtUpFrame, ProblemFrame, ResetFrame } from './protocol.ts'
 import { sseFrame, type SseWriter } from './sse.ts'
 
+/** Numbers of the first and the last event to send; `Infinity` for a stream that stays open. */
+export interface StreamRange {
+  readonly from: number
+  readonly to: number
+}
+
 export class SessionStream implements Viewer {
   private readonly feed: Feed
   private readonly writer: SseWriter
   private readonly live = new LiveBuffer()
   private readonly warn: (message: string) => void
   /** `seq` of the next durable event to send. */
-  private next: number
+  next: number
+  private readonly last: number
   private caughtUp = false
-  /** True while there is nothing to send. */
-  idle = false
   private awake = false
   private wakeUp: (() => void) | undefined
 
-  constructor(feed: Feed, writer: SseWriter, from: number, warn: (message: string) => void) {
+  constructor(feed: Feed, writer: SseWriter, range: StreamRange, warn: (message: string) => void) {
     this.feed = feed
     this.writer = writer
-    this.next = from
+    this.next = range.from
+    this.last = range.to
     this.warn = warn
     writer.whenClosed(() => this.wake())
   }
@@ -64,6 +70,7 @@ export class SessionStream implements Viewer {
   private async step(): Promise<void> {
     if (!this.feed.session.open) await this.feed.reopen()
     const { session } = this.feed
+    if (this.last !== Infinity && this.next > Math.min(this.last, session.lastSeq)) return this.writer.end()
     if (this.next > session.lastSeq + 1) return this.startOver(session)
     if (this.next <= session.lastSeq) return this.sendPage(session)
     if (!this.caughtUp) return this.sendCaughtUp()
@@ -71,20 +78,19 @@ export class SessionStream implements Viewer {
       this.sendLive(Infinity)
       return this.writer.drained()
     }
-    this.idle = true
     this.feed.tidyFrames()
     await this.woken()
-    this.idle = false
   }
 
   private async sendPage(session: Session): Promise<void> {
-    const to = session.lastSeq
+    const to = Math.min(session.lastSeq, this.last)
     await this.feed.flushed(to)
     // What another reader has just been sent need not be read again.
     for (let frame = this.ready(to); frame !== undefined; frame = this.ready(to)) {
       const full = this.sendFrame(frame)
       if (full !== undefined) await full
     }
+    this.feed.tidyFrames()
     if (this.next > to || this.writer.closed) return this.writer.drained()
     const events = await this.feed.page(this.next, to)
     if (events.length === 0) throw new Error(`the events from ${this.next} on cannot be read`)
@@ -94,6 +100,7 @@ export class SessionStream implements Viewer {
       const full = this.sendFrame(frame)
       if (full !== undefined) await full
     }
+    this.feed.tidyFrames()
     await this.writer.drained()
   }
 

@@ -3,6 +3,8 @@ import type { ServerResponse } from 'node:http'
 
 export interface SseOptions {
   heartbeatMs: number
+  /** A reader that takes nothing for this long while bytes wait is cut off: what waits for it is memory. */
+  stallMs: number
 }
 
 /** Small frames are sent together: a write of its own costs more than most of them. */
@@ -19,6 +21,8 @@ export class SseWriter {
   closed = false
   private readonly response: ServerResponse
   private readonly heartbeat: NodeJS.Timeout
+  private readonly stallMs: number
+  private stall: NodeJS.Timeout | undefined
   private readonly onClosed = new Set<() => void>()
   private gathered: Buffer[] = []
   private gatheredBytes = 0
@@ -26,6 +30,7 @@ export class SseWriter {
 
   constructor(response: ServerResponse, options: SseOptions) {
     this.response = response
+    this.stallMs = options.stallMs
     this.heartbeat = setInterval(() => this.beat(), options.heartbeatMs).unref()
     if (response.destroyed || response.writableEnded) {
       this.close() // the reader left before the stream began: no `close` event is to come
@@ -50,7 +55,7 @@ export class SseWriter {
     if (bytes.length >= GATHER_BYTES) {
       // Large frames are shared with other readers: they go out uncopied.
       this.flush()
-      this.response.write(bytes)
+      this.send(bytes)
       return
     }
     this.gathered.push(bytes)
@@ -63,7 +68,7 @@ export class SseWriter {
     if (gathered.length === 0 || this.closed) return
     this.gathered = []
     this.gatheredBytes = 0
-    this.response.write(gathered.length === 1 ? gathered[0] : Buffer.concat(gathered))
+    this.send(gathered.length === 1 ? gathered[0]! : Buffer.concat(gathered))
   }
 
   /** True while the reader is behind by more than the socket's buffer. */
@@ -90,8 +95,15 @@ export class SseWriter {
   end(): void {
     if (this.closed) return
     this.flush()
+    // A reader that takes nothing would hold the connection, and what is queued on it, for ever.
+    if (this.full) setTimeout(() => this.response.destroy(), this.stallMs).unref()
     this.response.end()
     this.close()
+  }
+
+  private send(bytes: Buffer): void {
+    if (this.response.write(bytes)) return
+    this.stall ??= setTimeout(() => this.response.destroy(), this.stallMs).unref()
   }
 
   private beat(): void {
@@ -103,6 +115,7 @@ export class SseWriter {
     if (this.closed) return
     this.closed = true
     clearInterval(this.heartbeat)
+    clearTimeout(this.stall)
     this.gathered = []
     this.wake()
     for (const listener of this.onClosed) listener()
@@ -110,6 +123,8 @@ export class SseWriter {
   }
 
   private wake(): void {
+    clearTimeout(this.stall)
+    this.stall = undefined
     this.release?.()
     this.release = undefined
   }

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { ServerResponse } from 'node:http'
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -24,6 +26,17 @@ function follow(id: string, options: { from?: number; last?: number; on?: TestHo
   const headers: Record<string, string> = { authorization: `Bearer ${on.token}` }
   if (last !== undefined) headers['last-event-id'] = String(last)
   return SseClient.open(`${on.origin}/api/sessions/${id}/events${from === undefined ? '' : `?from=${from}`}`, headers)
+}
+
+/** Resolves when the server is done with the next request that begins. */
+function nextResponseClosed(): Promise<void> {
+  return new Promise((resolve) => {
+    const listener = (message: unknown): void => {
+      unsubscribe('http.server.request.start', listener)
+      ;(message as { response: ServerResponse }).response.once('close', () => resolve())
+    }
+    subscribe('http.server.request.start', listener)
+  })
 }
 
 /** A tool whose body waits until it is told to go on. */
@@ -123,6 +136,71 @@ describe('the event stream of a session', () => {
       { numRuns: 20 },
     )
   }, 30_000)
+
+  it('sends a range of the past and ends, however short the log is', async () => {
+    const { id } = await host.value('sessions.create', {})
+    const session = host.ctx.sessions.get(id)
+    for (let index = 0; index < 30; index++) session?.append('session/notice', { code: 'N', message: String(index) })
+    const last = session?.lastSeq ?? 0
+    const past = async (query: string): Promise<SseClient> => {
+      const reader = await SseClient.open(`${host.origin}/api/sessions/${id}/events?${query}`, {
+        authorization: `Bearer ${host.token}`,
+      })
+      await reader.whenEnded()
+      return reader
+    }
+    const ranges = { 'from=3&to=7': upTo(7, 3), 'to=0': [0], 'from=9&to=2': [], 'from=900&to=999': [] }
+    for (const [query, seqs] of Object.entries(ranges)) {
+      const { frames } = await past(query)
+      expect(frames.map(({ id: seq }) => seq)).toEqual(seqs)
+    }
+    expect((await past('from=20&to=999')).seqs).toEqual(upTo(last, 20))
+    await expect(past('to=x')).rejects.toThrow('INVALID_PARAMS')
+  })
+
+  it('carries the frames of the host too when asked, without ids', async () => {
+    const { id } = await host.value('sessions.create', {})
+    const headers = { authorization: `Bearer ${host.token}` }
+    const reader = await SseClient.open(`${host.origin}/api/sessions/${id}/events?host=1`, headers)
+    await reader.until(({ caughtUp, host: frames }) => caughtUp.length === 1 && frames.length > 0)
+    expect(reader.host[0]).toMatchObject({ kind: 'info' })
+    const other = await host.value('sessions.create', {})
+    await reader.until(({ host: frames }) =>
+      frames.some((each) => each.kind === 'session' && each.session.id === other.id),
+    )
+    await host.value('sessions.delete', { id: other.id })
+    await reader.until(({ host: frames }) => frames.some((each) => each.kind === 'removed' && each.id === other.id))
+    expect(reader.frames.filter(({ event, id: seq }) => event !== 'event' && seq !== undefined)).toEqual([])
+    reader.close()
+  })
+
+  it('cuts off a reader that takes nothing, which then goes on behind the last event it has', async () => {
+    const second = await startHost(`${folder.path}/stall`, { stallMs: 1000 })
+    try {
+      const { id } = await second.value('sessions.create', {})
+      const session = second.ctx.sessions.get(id)
+      const cut = nextResponseClosed()
+      const reader = await follow(id, { on: second })
+      await reader.until(({ caughtUp }) => caughtUp.length === 1)
+      reader.pause()
+      // More than the sockets on both sides hold.
+      for (let index = 0; index < 40; index++) {
+        session?.append('session/notice', { code: 'N', message: 'x'.repeat(1024 * 1024) })
+      }
+      await cut
+      reader.resume()
+      await reader.whenEnded()
+      const have = reader.seqs.at(-1) ?? 0
+      const last = session?.lastSeq ?? 0
+      expect(have).toBeLessThan(last)
+      const again = await follow(id, { on: second, last: have })
+      await again.until(({ caughtUp }) => caughtUp.length === 1)
+      expect([...reader.seqs, ...again.seqs]).toEqual(upTo(last))
+      again.close()
+    } finally {
+      await second.dispose()
+    }
+  }, 20_000)
 
   it('tells a late reader what is in progress, then what follows', async () => {
     const { id } = await host.value('sessions.create', {})
