@@ -1,6 +1,13 @@
 // What the offline model answers: a pure function of the request. Reads commands and simple sentences; invents nothing.
 import { contentText } from '@deepseek-ai/dsh-tools'
-import type { AssistantMessage, LlmMessage, LlmRequest, ToolCallBlock, ToolMessage } from '@deepseek-ai/dsh-llm'
+import type {
+  AssistantMessage,
+  LlmMessage,
+  LlmRequest,
+  ToolCallBlock,
+  ToolMessage,
+  UserMessage,
+} from '@deepseek-ai/dsh-llm'
 import { readCommands } from './command.ts'
 import { introduction } from './introduction.ts'
 import type { Intent } from './intent.ts'
@@ -22,35 +29,42 @@ const SHOWN_RESULT = 8000
 export function reply(request: LlmRequest): OfflineReply {
   const { messages, tools } = request
   const since = messages.slice(messages.findLastIndex((message) => message.role === 'assistant') + 1)
-  const results = since.filter((message) => message.role === 'tool')
-  const told = results.length > 0 ? tellResults(results, messages) : ''
+  const results = resultsOf(since)
   const intent = intentOf(since, request, results)
+  // What stands before a person's newest message belongs to a turn that was stopped: they have seen it and ask something else.
+  const due = intent === 'answered' ? results : resultsOf(since.slice(since.findLastIndex(isAsked) + 1))
+  const told = due.length > 0 ? tellResults(due, messages) : ''
+  if (intent === 'answered') return { text: told, calls: [] }
   const parts = [told, intent?.problem ?? ''].filter((part) => part !== '')
-  if (intent === undefined && results.length === 0) return { text: introduction(tools), calls: [] }
+  if (intent === undefined && due.length === 0) return { text: introduction(tools), calls: [] }
   return { text: parts.join('\n\n'), calls: withIds(intent?.calls ?? [], messages) }
 }
 
 /**
  * The newest request of the person in the messages since the last answer. Behind tool results stands either what a person
  * asked after a turn that was stopped, or context that a plugin added: a sentence counts, unless it would start the same
- * call over and over.
+ * call over and over; then the results have answered it.
  */
 function intentOf(
   since: readonly LlmMessage[],
   request: LlmRequest,
   results: readonly ToolMessage[],
-): Intent | undefined {
+): Intent | 'answered' | undefined {
   const { tools, messages } = request
   for (const message of since.toReversed()) {
-    if (message.role !== 'user') continue
+    if (!isAsked(message)) continue
     const text = contentText(message.content).trim()
-    if (isTagged(text)) continue
     const command = readCommands(text, tools)
     if (command !== undefined) return command
     const sentence = readSentence(text, tools)
-    if (sentence !== undefined && !(results.length > 0 && repeats(sentence, results, messages))) return sentence
+    if (sentence === undefined) continue
+    return results.length > 0 && repeats(sentence, results, messages) ? 'answered' : sentence
   }
   return undefined
+}
+
+function resultsOf(messages: readonly LlmMessage[]): ToolMessage[] {
+  return messages.filter((message) => message.role === 'tool')
 }
 
 /** True for calls that have just succeeded, and for calls that have failed twice in a row. */
@@ -64,9 +78,9 @@ function repeats(intent: Intent, results: readonly ToolMessage[], messages: read
   return intent.calls.every((call) => looked.every((step) => made(call, step)))
 }
 
-/** Context that a plugin adds comes wrapped in a tag; no person speaks like that. */
-function isTagged(text: string): boolean {
-  return /^<([\w-]+)[^>]*>[^]*<\/\1>$/.test(text)
+/** True for what a person wrote. Context that a plugin adds comes wrapped in a tag; no person speaks like that. */
+function isAsked(message: LlmMessage): message is UserMessage {
+  return message.role === 'user' && !/^<([\w-]+)[^>]*>[^]*<\/\1>$/.test(contentText(message.content).trim())
 }
 
 function tellResults(results: readonly ToolMessage[], messages: readonly LlmMessage[]): string {

@@ -275,8 +275,25 @@ describe('the conversation', () => {
     const stopped = [asked, call, result('The call was cancelled.', true)]
     const other = await ask([...stopped, user('use the greet tool to greet Bob')])
     expect(other.calls).toEqual([['greet', { name: 'Bob' }]])
-    expect(other.text).toBe('The greet tool failed: The call was cancelled.')
+    expect(other.text).toBe('')
     expect((await ask([...stopped, asked])).calls).toEqual([['greet', { name: 'Ada' }]])
+  })
+
+  it('does not come back to a turn that was stopped or failed when something else is said', async () => {
+    const stopped = [asked, call, result('The call was cancelled.', true)]
+    const hello = await ask([...stopped, user('hello')])
+    expect(hello).toEqual(await ask([user('hello')]))
+    const context = user('<context>\nnow\n</context>')
+    expect((await ask([...stopped, context, user('/greet Bob'), context])).calls).toEqual([['greet', { name: 'Bob' }]])
+    const next = result('Hello, Bob!', false, 'offline-2')
+    const second: LlmMessage = {
+      role: 'assistant',
+      content: [{ type: 'tool-call', id: 'offline-2', name: 'greet', arguments: '{"name":"Bob"}' }],
+    }
+    expect((await ask([...stopped, user('/greet Bob'), second, next, context])).text).toBe('Hello, Bob!')
+    expect((await ask([asked, call, result('Hello, Ada!'), user('use the greet tool to greet Ada')])).text).toBe(
+      'Hello, Ada!',
+    )
   })
 
   it('gives new calls ids that the conversation does not have', async () => {
