@@ -19,3 +19,5 @@ export { unknownArgumentHints, validatorFor, type Validator } from './schema/val
 export { boundContent } from './bound.ts'
 export type { ToolRegistryConfig } from './config.ts'
 export { wireName } from './wire-name.ts'
+export { CallScheduler, type ScheduledCall } from './scheduler.ts'
+export { CodeRunFailedError } from './code/run-code.ts'

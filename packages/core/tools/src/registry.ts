@@ -11,15 +11,17 @@ import {
   type ScopeKey,
 } from '@deepseek-ai/cordis'
 import { AbandonedCalls } from './abandoned.ts'
+import { CodeMode } from './code/code-mode.ts'
 import { resolveConfig, type ResolvedConfig, type ToolRegistryConfig } from './config.ts'
 import { ToolLayers, type Layer, type Restriction } from './layers.ts'
 import { Pipeline } from './pipeline.ts'
 import { copySchema, project } from './projection.ts'
-import { assertRegistrable, assertRestriction } from './registration.ts'
+import { assertRegistrable, assertRestriction, RUN_CODE } from './registration.ts'
 import type {
   LateOutcome,
   PostDecision,
   PreDecision,
+  SubCallEvent,
   ToolDefinition,
   ToolDiagnostics,
   ToolExecution,
@@ -56,14 +58,17 @@ declare module '@deepseek-ai/cordis' {
     'tools/result'(exec: ToolExecution, result: ToolExecutionResult): void
     /** What somebody sees has changed: a tool, a restriction or a mode came or went. Not filtered by scope. */
     'tools/change'(): void
+    /** A program of `run_code` calls a tool; `exec` is the call of `run_code`. */
+    'tools/sub-call'(exec: ToolExecution, event: SubCallEvent): void
     /** A body has settled although its call had been given up. */
     'tools/late'(exec: ToolExecution, late: LateOutcome): void
   }
 }
 
-/** Where the registry offers its schemas when a prompt service is there; the registry needs no other service. */
-interface SchemaSink {
+/** Where the registry offers what models are told when a prompt service is there; it needs no other service. */
+interface PromptSink {
   tools(provider: (scope?: ScopeKey) => readonly ToolSchema[]): () => void
+  section(section: { name: string; order: number; text: (asking: { scope?: ScopeKey }) => string }): () => void
 }
 
 const PARALLEL: ToolExecutionMode = Object.freeze({ kind: 'parallel' })
@@ -84,6 +89,7 @@ export class ToolRegistry extends Service {
   private readonly listeners: ListenerTable
   private readonly abandoned: AbandonedCalls
   private readonly pipeline: Pipeline
+  private readonly code: CodeMode
   private readonly log: Pick<Logger, 'error' | 'warn'>
   private readonly reported = new WeakSet<ToolDefinition>()
   private globalView: View | undefined
@@ -104,14 +110,18 @@ export class ToolRegistry extends Service {
       abandoned: this.abandoned,
       abandonAfterMs: this.config.abandonAfterMs,
       resolve: (call) => this.get(call.name, call.agent),
-      refuse: () => undefined,
+      refuse: (call) => this.code.refuseDirect(call),
       reportListenerError: (event, error) => this.log.error('%s failed: %s', event, errorMessage(error)),
     })
-    const schemas = (scope?: ScopeKey): readonly ToolSchema[] => this.schemas(scope)
-    ctx.inject(['systemPrompt'], (child) => {
-      const sink = child.get('systemPrompt') as SchemaSink
-      sink.tools(schemas)
+    this.code = new CodeMode(ctx, this.config, this.layers, {
+      executionMode: (exec) => this.executionMode(exec),
+      execute: (input) => this.pipeline.execute(input),
+      notify: (exec, event) =>
+        emitContained(this.listeners['tools/sub-call'], exec.agent, [exec, event], (error) =>
+          this.log.error('tools/sub-call listener failed: %s', errorMessage(error)),
+        ),
     })
+    this.offerToPrompt(ctx)
   }
 
   /**
@@ -209,6 +219,7 @@ export class ToolRegistry extends Service {
    * @returns the definition the scope resolves, or undefined when none is visible.
    */
   get(name: string, scope?: ScopeKey): ToolDefinition | undefined {
+    if (name === RUN_CODE) return this.code.tool(scope)
     return this.layers.resolve(name, scope) ?? this.byWireName(name, scope)
   }
 
@@ -273,15 +284,27 @@ export class ToolRegistry extends Service {
     const known = scope === undefined ? this.globalView : this.scopedViews.get(scope)
     if (known?.version === this.layers.version) return known
     const schemas: ToolSchema[] = []
-    for (const definition of this.layers.view(scope).values()) {
+    const runCode = this.code.tool(scope)
+    const shown = [...(this.code.mode(scope) === 'code' ? [] : this.layers.view(scope).values())]
+    for (const definition of runCode === undefined ? shown : [...shown, runCode]) {
       const { schema, reason } = project(definition)
       if (schema !== undefined) schemas.push(schema)
       else this.reportQuarantine(definition, reason)
     }
-    const view = { version: this.layers.version, schemas }
+    const view: View = { version: this.layers.version, schemas }
     if (scope === undefined) this.globalView = view
     else this.scopedViews.set(scope, view)
     return view
+  }
+
+  /** Feeds a prompt service whenever one is there. */
+  private offerToPrompt(ctx: Context): void {
+    ctx.inject(['systemPrompt'], (child) => {
+      const prompt = child.get('systemPrompt') as PromptSink
+      prompt.tools((scope) => this.schemas(scope))
+      prompt.section({ name: 'tools:code-only', order: 99, text: ({ scope }) => this.code.onlyText(scope) })
+      prompt.section({ name: 'tools:sdk', order: 150, text: ({ scope }) => this.code.sdk(scope) })
+    })
   }
 
   private reportQuarantine(definition: ToolDefinition, reason: string): void {

@@ -143,6 +143,20 @@ export interface AbandonedCall {
   readonly abandonedAt: number
 }
 
+/** A call that a program makes, told as it starts and when its outcome is known, in the order of the program. */
+export type SubCallEvent =
+  | { readonly kind: 'start'; readonly callId: string; readonly name: string; readonly arguments: Json }
+  | {
+      readonly kind: 'end'
+      readonly callId: string
+      readonly name: string
+      readonly isError: boolean
+      /** At most 16 KiB; the program got the whole value. */
+      readonly content: readonly ContentBlock[]
+      readonly error?: { readonly code: string; readonly message: string }
+      readonly durationMs: number
+    }
+
 /** How a body ended after its call had been given up. Its value is not kept. */
 export type LateOutcome =
   | { readonly outcome: 'returned'; readonly afterMs: number }
