@@ -1,4 +1,5 @@
 // What is printed while a host boots: log lines wait for the report, so that a row that failed is told once, by its own line.
+import { dirname, isAbsolute } from 'node:path'
 import { problemLine, type BootReport, type RowReport } from '@deepseek-ai/dsh-loader'
 
 export class BootLog {
@@ -35,8 +36,10 @@ function withoutFailuresOf(problems: readonly RowReport[], lines: readonly strin
   return kept
 }
 
-/** Where a plugin threw: its author's line, below the message. */
-function frameOf({ code, stack }: RowReport): string {
-  const frame = code === 'ROW_FAILED' ? stack?.split('\n').find((line) => /^\s+at /.test(line)) : undefined
+/** Where a plugin of the user's own threw: the nearest line of its author, below the message. */
+function frameOf({ code, module = '', stack = '' }: RowReport): string {
+  if (!isAbsolute(module) || code === 'MODULE_FAILED') return ''
+  const folder = dirname(module)
+  const frame = stack.split('\n').find((line) => /^\s+at /.test(line) && line.includes(folder))
   return frame === undefined ? '' : `\n${frame}`
 }

@@ -1,7 +1,7 @@
 // Boots the composition that a command asks for and prints what did not start. Knows no command's work.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createHost, type Context, type Host, type LogLevel } from '@deepseek-ai/cordis'
+import { createHost, errorMessage, type Context, type Host, type LogLevel } from '@deepseek-ai/cordis'
 import { boot, compose, type BootReport, type Composition, type RowOverride } from '@deepseek-ai/dsh-loader'
 import { presetFiles } from '@deepseek-ai/dsh-presets'
 import { BootLog } from './boot-log.ts'
@@ -53,6 +53,9 @@ export async function start(
   const { log: logLevel, readyTimeout } = flags
   const handleSignals = options.handleSignals ?? false
   const host: Host = createHost({ logLevel, handleSignals, write: (line) => log.write(line) })
+  // With signals, the host listens itself. One stray rejection of a plugin must not end everybody's work.
+  const onRejection = (reason: unknown): void => log.write(`error host: unhandled rejection: ${errorMessage(reason)}`)
+  if (!handleSignals) process.on('unhandledRejection', onRejection)
   const report = await boot(composed, {
     ctx: host.ctx,
     hostURL: import.meta.url,
@@ -64,6 +67,22 @@ export async function start(
     throw new CommandError('a part that everything else needs did not start (see above)', EXIT.failed)
   }
   return { ctx: host.ctx, report, dispose: () => host.dispose() }
+}
+
+/** A service that a command cannot do without, since its composition may lack the row. */
+export function required<K extends 'agents' | 'tools' | 'server'>(
+  ctx: Context,
+  service: K,
+  flags: HostFlags,
+): Context[K] {
+  const found: Context[K] | undefined = ctx.get(service)
+  if (found !== undefined) return found
+  const patched = flags.patch.length === 0 ? '' : ', as patched,'
+  const dump = `dsh config dump --preset ${flags.preset}`
+  throw new CommandError(
+    `the composition "${flags.preset}"${patched} provides no "${service}" (${dump} shows its rows)`,
+    EXIT.usage,
+  )
 }
 
 /** Runs `work` against a booted host and stops the host whatever happens. */

@@ -3,23 +3,24 @@ import { randomUUID } from 'node:crypto'
 import { errorMessage } from '@deepseek-ai/cordis'
 import { contentText, type ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { CommandError, EXIT, exitForToolFailure, type ExitCode } from '../exit.ts'
-import { onInterrupt, withHost } from '../host.ts'
+import { onInterrupt, required, withHost } from '../host.ts'
 import { asLines, textInput } from '../text.ts'
 import type { OutputFlags } from '../program.ts'
 
 export async function call(tool: string, word: string | undefined, flags: OutputFlags): Promise<ExitCode> {
   const args = parseArguments(word === undefined ? '{}' : await textInput(word, 'the arguments'))
   return withHost(flags, async ({ ctx }) => {
+    const tools = required(ctx, 'tools', flags)
     const controller = new AbortController()
     const release = onInterrupt(() => controller.abort(new DOMException('interrupted', 'AbortError')))
     try {
       const { signal } = controller
-      const result = await ctx.tools.execute({ callId: randomUUID(), name: tool, arguments: args, signal })
+      const result = await tools.execute({ callId: randomUUID(), name: tool, arguments: args, signal })
       return print(
         result,
         tool,
         flags,
-        ctx.tools.schemas().map((schema) => schema.name),
+        tools.schemas().map((schema) => schema.name),
       )
     } finally {
       release()

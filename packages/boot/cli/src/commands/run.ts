@@ -1,9 +1,9 @@
 // `dsh run`: one task for one agent, its last answer on standard output.
 import type { Agent } from '@deepseek-ai/dsh-agent'
-import type { TokenUsage } from '@deepseek-ai/dsh-llm'
+import type { LlmProviderStatus, TokenUsage } from '@deepseek-ai/dsh-llm'
 import type { SessionEvent, TurnEndReason } from '@deepseek-ai/dsh-session'
 import { CommandError, EXIT, type ExitCode } from '../exit.ts'
-import { onInterrupt, withHost } from '../host.ts'
+import { onInterrupt, required, withHost } from '../host.ts'
 import { asLines, textInput } from '../text.ts'
 import type { OutputFlags } from '../program.ts'
 
@@ -18,10 +18,12 @@ export async function run(word: string | undefined, flags: OutputFlags): Promise
   const task = (await textInput(word, 'the task')).trim()
   if (task === '') throw new CommandError('the task is empty', EXIT.usage)
   return withHost(flags, async ({ ctx }) => {
-    const agent = await ctx.agents.create({
+    const agents = required(ctx, 'agents', flags)
+    const agent = await agents.create({
       cwd: process.cwd(),
       ...(flags.model === undefined ? {} : { model: flags.model }),
     })
+    if (agent.model.provider === 'offline' && flags.model === undefined) noteUnusedKeys(ctx.llm.status())
     const outcome = await perform(agent, task)
     await agent.session.flush()
     if (flags.json === true) {
@@ -34,6 +36,16 @@ export async function run(word: string | undefined, flags: OutputFlags): Promise
     }
     return exitFor(outcome.reason)
   })
+}
+
+/** A key that cannot be used must not make way for the offline model in silence. */
+function noteUnusedKeys(providers: readonly LlmProviderStatus[]): void {
+  for (const { provider, configured, keySource, remedy } of providers) {
+    if (configured || keySource === undefined) continue
+    process.stderr.write(
+      `dsh: the key of "${provider}" is not used, and the offline model answers: ${remedy ?? 'its settings are incomplete'}\n`,
+    )
+  }
 }
 
 async function perform(agent: Agent, task: string): Promise<RunOutcome> {

@@ -1,11 +1,11 @@
 // `dsh tools`: what a composition offers to models.
 import { CommandError, EXIT, type ExitCode } from '../exit.ts'
-import { withHost, type HostFlags } from '../host.ts'
+import { required, withHost, type HostFlags } from '../host.ts'
 import type { OutputFlags } from '../program.ts'
 
 export async function listTools(flags: OutputFlags): Promise<ExitCode> {
   return withHost(flags, async ({ ctx }) => {
-    const schemas = ctx.tools.schemas()
+    const schemas = required(ctx, 'tools', flags).schemas()
     if (flags.json === true) {
       process.stdout.write(`${JSON.stringify(schemas, null, 2)}\n`)
       return EXIT.done
@@ -20,7 +20,7 @@ export async function listTools(flags: OutputFlags): Promise<ExitCode> {
 
 export async function showTool(name: string, flags: HostFlags): Promise<ExitCode> {
   return withHost(flags, async ({ ctx }) => {
-    const schemas = ctx.tools.schemas()
+    const schemas = required(ctx, 'tools', flags).schemas()
     const schema = schemas.find((each) => each.name === name)
     if (schema === undefined) {
       const known = schemas.map((each) => each.name).sort()

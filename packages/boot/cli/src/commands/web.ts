@@ -1,14 +1,13 @@
 // `dsh web`: boots the web preset, prints the address once everything is up, and stays until a signal.
 import type { Server } from '@deepseek-ai/dsh-server'
 import { EXIT, type ExitCode } from '../exit.ts'
-import { start } from '../host.ts'
+import { required, start } from '../host.ts'
 import type { WebFlags } from '../program.ts'
 
 export async function web(flags: WebFlags): Promise<ExitCode> {
   const overrides = flags.port === undefined ? [] : [{ id: 'server', config: { port: flags.port } }]
   const host = await start(flags, { overrides, handleSignals: true })
-  const server: Server = host.ctx.server
-  const { url } = server
+  const { url }: Server = required(host.ctx, 'server', flags)
   process.stdout.write(`dsh web: ${url}\n`)
   if (flags.open && canOpenBrowser()) await openBrowser(url)
   // A signal stops the host and ends the process; nothing else does.

@@ -78,6 +78,46 @@ describe('a plugin that does not start', () => {
     expect(failed.stderr).toMatch(/no luck today[^]*dsh: a part that everything else needs did not start/)
   })
 
+  it('is told with the line of its author when the registry refuses its tool', async () => {
+    world.write({
+      'twice.mjs':
+        "import { apply as other } from './scratch-plugin/src/my-plugin.ts'\nexport const inject = ['tools']\nexport function apply(ctx) {\n  other(ctx)\n}\n",
+    })
+    world.write({ 'twice.yml': '- name: ./twice.mjs\n' })
+    const called = await world.dsh([...GREET, '--patch', 'twice.yml'])
+    expect(called).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
+    expect(called.stderr).toMatch(
+      /row "twice" .* tool "greet" is already registered[^\n]*\n +at \S+ \(\S+my-plugin\.ts:8:13\)\n$/,
+    )
+  })
+
+  it('does not end a command by a promise that it dropped', async () => {
+    world.write({
+      'stray.mjs': "export const apply = () => void Promise.reject(new Error('stray'))\n",
+      'stray.yml': '- name: ./stray.mjs\n',
+    })
+    const called = await world.dsh([...GREET, '--patch', 'stray.yml'])
+    expect(called).toMatchObject({
+      code: 0,
+      stdout: 'Hello, Ada!\n',
+      stderr: 'error host: unhandled rejection: stray\n',
+    })
+  })
+
+  it.each([
+    ['run', 'agents', ['run', 'hi']],
+    ['call', 'tools', GREET],
+    ['web', 'server', ['web', '--no-open', '--preset', 'headless']],
+  ])('is missed by name when a patch takes away what dsh %s needs', async (_command, service, words) => {
+    const gone = { agents: ['agents'], tools: ['tools', 'agents', 'tool-bash', 'my-plugin'], server: [] }[service]!
+    world.write({
+      'gone.yml': gone.length === 0 ? '[]\n' : gone.map((id) => `- { id: ${id}, remove: true }\n`).join(''),
+    })
+    const failed = await world.dsh([...words, '--patch', 'gone.yml'])
+    expect(failed).toMatchObject({ code: 2, stdout: '' })
+    expect(failed.stderr).toMatch(new RegExp(`^dsh: the composition "\\w+", as patched, provides no "${service}"`))
+  })
+
   it('is shown to the page, whose sessions work', async () => {
     const patches = ['throws.yml', 'waits.yml', 'never.yml'].flatMap((file) => ['--patch', file])
     const served = await world.serve([...GREET_PATCH, ...patches, '--ready-timeout', '400'])
@@ -136,6 +176,15 @@ describe('a model provider that fails', () => {
     expect(model.requests).toHaveLength(1)
     expect(await world.dsh(GREET, { env })).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n', stderr: '' })
     await model.close()
+  })
+
+  it('says so when its key cannot be used and the offline model answers', async () => {
+    const env = { OPENAI_BASE_URL: 'nonsense', OPENAI_API_KEY: KEY }
+    const told = await world.dsh(['run', 'Use the greet tool to greet Ada.', ...GREET_PATCH], { env })
+    expect(told).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n' })
+    expect(told.stderr).toMatch(
+      /^dsh: the key of "openai" is not used, and the offline model answers: .*OPENAI_BASE_URL.*\n$/,
+    )
   })
 
   it('is asked again after it disconnects in the middle of a stream', async () => {
