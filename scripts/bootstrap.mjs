@@ -75,6 +75,11 @@ export async function build() {
   })
 }
 
+/** True once an install has finished here; a changed manifest alone does not undo that. */
+export function isInstalled() {
+  return existsSync(installStamp)
+}
+
 /** Installs and builds what is out of date; quick when nothing is. */
 export async function bootstrap() {
   await install()

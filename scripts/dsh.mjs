@@ -3,11 +3,11 @@ import { checkNode } from './check-node.mjs'
 
 checkNode(20, 19)
 import('./bootstrap.mjs')
-  .then(async ({ bootstrap, root }) => {
+  .then(async ({ bootstrap, isInstalled, root }) => {
     const { existsSync } = await import('node:fs')
     const { pathToFileURL } = await import('node:url')
     const entry = `${root}/packages/boot/cli/dist/bin.js`
-    if (!existsSync(entry)) await bootstrap()
+    if (!existsSync(entry) || !isInstalled()) await bootstrap()
     // Package managers run scripts from the package's folder and keep the caller's in INIT_CWD.
     if (process.env.INIT_CWD !== undefined && process.env.npm_lifecycle_event === 'dsh')
       process.chdir(process.env.INIT_CWD)

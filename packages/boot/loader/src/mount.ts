@@ -86,13 +86,20 @@ const STATES: Record<FiberState, RowState> = {
 function failureOf(failure: unknown): { error: string; code: string; stack?: string } {
   const loading = failure instanceof LoaderError
   const invalid = failure instanceof Error && failure.name === 'ValidationError'
-  const message = errorMessage(failure)
+  const message = withRemedy(errorMessage(failure))
   const source = loading ? failure.cause : failure
   return {
     error: loading || invalid ? message : `failed to start: ${message}`,
     code: errorCode(failure) ?? (invalid ? 'ROW_CONFIG' : 'ROW_FAILED'),
     ...(source instanceof Error && source.stack !== undefined ? { stack: source.stack } : {}),
   }
+}
+
+/** Upstream says what is wrong with a plugin that forgot to inject; this says what to write. */
+function withRemedy(message: string): string {
+  const [, service] = /^cannot get property "(.+)" without inject$/.exec(message) ?? []
+  if (service === undefined) return message
+  return `${message}; the plugin must say that it uses it: export const inject = ['${service}']`
 }
 
 /** The context that a row is mounted in: its parent's, with a realm of its own for each isolated service. */

@@ -12,6 +12,11 @@ export interface HostOptions {
   write?: (line: string) => void
   /** Take SIGINT, SIGTERM and SIGHUP: the first stops in order, a second one ends the process at once. Default false. */
   handleSignals?: boolean
+  /**
+   * Log what a plugin throws in a timer or rejects without a catch, and go on; Node would end the process. Default: the value of
+   * `handleSignals`, since a long-lived host must not lose everybody's work to one plugin.
+   */
+  containFaults?: boolean
   /** How long an ordered stop may take before the process ends anyway, in milliseconds. Default 5000. */
   shutdownTimeoutMs?: number
 }
@@ -39,8 +44,26 @@ export function createHost(options: HostOptions = {}): Host {
   ctx.logger.exporter(exporter)
   let disposal: Promise<void> | undefined
   const dispose = (): Promise<void> => (disposal ??= disposeAndJoin(ctx.fiber))
+  if (options.containFaults ?? options.handleSignals === true) containFaults(ctx)
   if (options.handleSignals === true) installSignals(ctx, dispose, options.shutdownTimeoutMs ?? 5000, write)
   return { ctx, dispose }
+}
+
+function containFaults(ctx: Context): void {
+  const log = ctx.logger('host')
+  const report = (what: string) => (thrown: unknown) =>
+    log.error('%s: %s', what, thrown instanceof Error ? (thrown.stack ?? thrown.message) : errorMessage(thrown))
+  const onRejection = report('unhandled rejection')
+  const onException = report('uncaught exception')
+  process.on('unhandledRejection', onRejection)
+  process.on('uncaughtException', onException)
+  ctx.effect(
+    () => () => {
+      process.off('unhandledRejection', onRejection)
+      process.off('uncaughtException', onException)
+    },
+    'host.faults',
+  )
 }
 
 function installSignals(
@@ -66,14 +89,9 @@ function installSignals(
       },
     )
   }
-  // One stray rejection of a plugin must not end everybody's work.
-  const onRejection = (reason: unknown): void =>
-    ctx.logger('host').error('unhandled rejection: %s', errorMessage(reason))
   for (const signal of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) process.on(signal, onSignal)
-  process.on('unhandledRejection', onRejection)
   ctx.effect(
     () => () => {
-      process.off('unhandledRejection', onRejection)
       if (stopping) return // a second signal must still end the process at once
       for (const signal of Object.keys(SIGNALS) as (keyof typeof SIGNALS)[]) process.off(signal, onSignal)
     },

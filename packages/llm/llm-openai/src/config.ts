@@ -22,7 +22,7 @@ export interface OpenAiConfig {
   models?: (string | ModelEntry)[]
   /** Folder of `providers.json`, where settings of people are stored. Omitted: nothing is stored. */
   home?: string
-  /** False for servers that take requests without a key, such as Ollama. Default true. */
+  /** False for servers that take requests without a key. Default: true, but false for a server on this machine, such as Ollama. */
   requireKey?: boolean
   /** Longest silence within an answer, in milliseconds, at most 300000. Default 300000. */
   timeoutMs?: number
@@ -43,7 +43,7 @@ export interface ProviderSpec {
   readonly baseURLEnv: string
   readonly models: readonly ModelEntry[]
   readonly home: string | undefined
-  readonly requireKey: boolean
+  readonly requireKey: boolean | undefined
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
   readonly echoReasoning: boolean
@@ -101,7 +101,7 @@ export function resolveConfig(config: OpenAiConfig): ProviderSpec {
     baseURLEnv: blankless(config.baseURLEnv) ?? `${variable}_BASE_URL`,
     models: models ?? preset?.models ?? [],
     home: blankless(config.home),
-    requireKey: config.requireKey ?? true,
+    requireKey: config.requireKey,
     timeoutMs: config.timeoutMs ?? LONGEST_WAIT_MS,
     connectTimeoutMs: config.connectTimeoutMs ?? 120_000,
     echoReasoning: config.echoReasoning ?? provider === 'deepseek',

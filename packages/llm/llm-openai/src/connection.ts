@@ -65,7 +65,8 @@ function problemOf(
     return { code: 'INVALID_REQUEST', message: `The base URL of "${spec.provider}" from ${baseURL.source} ${wrong}.` }
   }
   if (key === undefined) {
-    if (!spec.requireKey) return undefined
+    // A server on this machine, such as Ollama, has no keys; asking for one would send people to the offline model.
+    if (!(spec.requireKey ?? !isLoopback(baseURL.value))) return undefined
     const remedy = `Set ${spec.apiKeyEnv}${spec.home === undefined ? '' : ' or add a key in Settings'}.`
     return { code: 'MISSING_CREDENTIAL', message: unreadable ?? remedy }
   }
@@ -77,6 +78,10 @@ function problemOf(
 /** Anything else would be refused by the HTTP client with a message that quotes the whole key. */
 function isHeaderSafe(key: string): boolean {
   return /^[\x21-\x7e]+$/.test(key)
+}
+
+function isLoopback(baseURL: string): boolean {
+  return /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(baseURL).hostname)
 }
 
 function wrongBaseURL(text: string): string | undefined {

@@ -39,7 +39,8 @@ describe('the key', () => {
 
   it('is asked for before any network use when it is missing', async () => {
     const server = await startMockLlm()
-    const adapter = adapterFor({ baseURL: server.url })
+    expect(adapterFor({ baseURL: server.url }).status()).toMatchObject({ configured: true })
+    const adapter = adapterFor({ baseURL: server.url, requireKey: true })
     expect(adapter.status()).toMatchObject({
       configured: false,
       remedy: 'Set DEEPSEEK_API_KEY or add a key in Settings.',

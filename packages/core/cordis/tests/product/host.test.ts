@@ -84,6 +84,19 @@ it('ends after the time limit when a plugin never stops', async () => {
   expect(ended.code).toBe(143)
 })
 
+it('survives a throw in a timer of a plugin and says where', async () => {
+  const ended = await node(
+    `import { createHost } from '${entry}'
+     createHost({ containFaults: true })
+     setTimeout(function faulty() { throw new Error('stray') }, 1)
+     setTimeout(() => { console.log('alive'); process.exit(0) }, 30)`,
+  )
+  expect(ended.out).toContain('uncaught exception: Error: stray')
+  expect(ended.out).toContain('faulty')
+  expect(ended.out).toContain('alive')
+  expect(ended.code).toBe(0)
+})
+
 it('survives a stray rejection of a plugin and says so', async () => {
   const ended = await node(
     `import { createHost } from '${entry}'
@@ -91,7 +104,7 @@ it('survives a stray rejection of a plugin and says so', async () => {
      void Promise.reject(new Error('stray'))
      setTimeout(() => { console.log('alive'); process.exit(0) }, 20)`,
   )
-  expect(ended.out).toContain('unhandled rejection: stray')
+  expect(ended.out).toContain('unhandled rejection: Error: stray')
   expect(ended.out).toContain('alive')
   expect(ended.code).toBe(0)
 })
