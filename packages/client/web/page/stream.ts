@@ -7,16 +7,17 @@ export type Connection =
   | { readonly kind: 'open' }
   /** Lost; the next attempt is made at `retryAt` (milliseconds since the epoch). */
   | { readonly kind: 'waiting'; readonly retryAt: number }
-  /** Will not come back: the server refused for good, e.g. the session is gone. */
-  | { readonly kind: 'refused'; readonly status: number }
+  /** Does not come back by itself: the server refused, e.g. the session is gone. `status` 0 comes with a message. */
+  | { readonly kind: 'refused'; readonly status: number; readonly message?: string }
 
 export interface StreamOptions {
-  readonly url: string
+  /** Asked before each attempt. */
+  url(): string
   /** Asked before each attempt: the id to go on after. */
   lastEventId(): string | undefined
   /** Awaited before each attempt; a rejection counts as a failed attempt. */
   prepare?(): Promise<void>
-  onMessage(message: SseMessage): void
+  onMessage(message: SseMessage): unknown
   onConnection(connection: Connection): void
 }
 
@@ -28,7 +29,7 @@ export interface EventStream {
 const firstDelay = 1000
 const longestDelay = 15_000
 
-/** Opens at once. After `close()` nothing is reported any more. */
+/** Opens at once, in a page or in a worker. After `close()` nothing is reported any more. */
 export function openStream(options: StreamOptions): EventStream {
   let closed = false
   let failures = 0
@@ -43,7 +44,7 @@ export function openStream(options: StreamOptions): EventStream {
     await options.prepare?.()
     const after = options.lastEventId()
     const headers = { accept: 'text/event-stream', ...(after === undefined ? {} : { 'last-event-id': after }) }
-    const response = await fetch(options.url, { headers, signal, cache: 'no-store' })
+    const response = await fetch(options.url(), { headers, signal, cache: 'no-store' })
     if (response.status === 401) auth.refuse()
     if (response.status === 401 || response.status === 404) throw new Refused(response.status)
     if (!response.ok || response.body === null) throw new Error(`status ${response.status}`)
@@ -65,7 +66,12 @@ export function openStream(options: StreamOptions): EventStream {
     try {
       await attempt(signal)
     } catch (error) {
-      if (error instanceof Refused && !signal.aborted) return report({ kind: 'refused', status: error.status })
+      if (error instanceof Refused && !signal.aborted)
+        return report({
+          kind: 'refused',
+          status: error.status,
+          ...(error.status === 0 ? { message: error.message } : {}),
+        })
       // Any other failure is a lost connection, whatever its words: it is retried below.
     }
     if (closed || signal.aborted) return
@@ -77,7 +83,7 @@ export function openStream(options: StreamOptions): EventStream {
   const back = (): void => {
     if (timer !== undefined && !closed) void connect()
   }
-  window.addEventListener('online', back)
+  globalThis.addEventListener('online', back)
   void connect()
 
   return {
@@ -86,7 +92,7 @@ export function openStream(options: StreamOptions): EventStream {
       closed = true
       clearTimeout(timer)
       abort.abort()
-      window.removeEventListener('online', back)
+      globalThis.removeEventListener('online', back)
     },
   }
 }

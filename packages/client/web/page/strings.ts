@@ -46,8 +46,8 @@ const en = {
   emptyTitle: 'What should the agent do?',
   examples: [
     'Use the bash tool to run `ls -la`',
-    '/bash command="git status" description="Show git status"',
-    '/bash command="for i in 1 2 3; do echo step $i; sleep 1; done" description="Count slowly"',
+    'Use the bash tool to run `uname -a`',
+    '/bash for i in 1 2 3; do echo step $i; sleep 1; done',
   ],
   modelLine: (model: string, provider: string) => `Model: ${model} from ${provider}.`,
   offlineModel: 'Offline model: no key set.',

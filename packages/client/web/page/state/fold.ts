@@ -225,7 +225,7 @@ function foldProgress(draft: Draft, { callId, progress }: Extract<LiveFrame, { k
 }
 
 /** Cuts whole lines off the front where it can, so that a half escape sequence is never shown. */
-function keepTail(text: string): string {
+export function keepTail(text: string): string {
   if (text.length <= liveOutputLimit) return text
   const tail = text.slice(-liveOutputLimit)
   const lineEnd = tail.indexOf('\n')

@@ -1,7 +1,8 @@
-// The store of the host: what is installed and which sessions there are. Kept current by `/api/events`.
+// The store of the host: what is installed and which sessions there are. Kept current by the host's frames.
 import type { HostFrame, HostInfo, SessionRow } from '@deepseek-ai/dsh-server/protocol'
-import { call, messageOf } from '../api.ts'
-import { openStream, type Connection } from '../stream.ts'
+import { auth, call, messageOf } from '../api.ts'
+import { followHost } from '../hub/client.ts'
+import type { Connection } from '../stream.ts'
 
 export interface HostSnapshot {
   readonly info: HostInfo | undefined
@@ -10,6 +11,8 @@ export interface HostSnapshot {
   readonly loaded: boolean
   readonly connection: Connection
 }
+
+const reloadMs = 1000
 
 let state: HostSnapshot = { info: undefined, sessions: [], loaded: false, connection: { kind: 'connecting' } }
 const listeners = new Set<() => void>()
@@ -31,9 +34,30 @@ function newestFirst(sessions: readonly SessionRow[]): SessionRow[] {
   return [...sessions].sort((one, other) => other.updatedAt - one.updatedAt)
 }
 
+let loading = 0
+/** Frames that came while the list was being read: they are newer than what it says. */
+let early: HostFrame[] = []
+
 async function load(): Promise<void> {
-  const [info, sessions] = await Promise.all([call('host.info', {}), call('sessions.list', {})])
-  update({ info, sessions: newestFirst(sessions), loaded: true })
+  loading++
+  try {
+    const [info, sessions] = await Promise.all([call('host.info', {}), call('sessions.list', {})])
+    update({ info, sessions: newestFirst(sessions), loaded: true })
+  } finally {
+    loading--
+    if (loading === 0) {
+      for (const frame of early) update(applyHostFrame(state, frame))
+      early = []
+    }
+  }
+}
+
+/** Reads the list once its changes come, so that none is missed. */
+function reload(): void {
+  load().catch(() => {
+    // The connection is mostly lost too, and this runs again when it is back.
+    setTimeout(() => state.connection.kind === 'open' && !auth.signedOut() && reload(), reloadMs)
+  })
 }
 
 export const host = {
@@ -46,15 +70,16 @@ export const host = {
     update(applyHostFrame(state, frame))
   },
   start(): void {
-    openStream({
-      url: '/api/events',
-      lastEventId: () => undefined,
-      // The list is read before each connection, so nothing that changed while offline is missed.
-      prepare: load,
-      onMessage: ({ event, data }) => {
-        if (event === 'host') host.apply(JSON.parse(data) as HostFrame)
+    followHost({
+      onFrame(data) {
+        const frame = JSON.parse(data) as HostFrame
+        if (loading === 0) host.apply(frame)
+        else early.push(frame)
       },
-      onConnection: (connection) => update({ connection }),
+      onConnection(connection) {
+        update({ connection })
+        if (connection.kind === 'open') reload()
+      },
     })
   },
   async rename(id: string, title: string): Promise<string | undefined> {

@@ -75,7 +75,9 @@ function readTerminal(item: CallItem): CallReading | undefined {
   const notes = notesOf(view)
   const bad = (view.exitCode !== undefined && view.exitCode !== 0) || view.signal !== undefined
   const facts = terminalFacts(item)
-  return reading(bad || notes.length > 0 ? 'bad' : 'ok', notes[0] ?? facts[0] ?? '')
+  const receipt = notes[0] ?? facts[0] ?? ''
+  // What is worth a word, such as output that was cut, is no bad news by itself.
+  return !bad && notes.length > 0 ? { state: 'ok', receipt, tone: 'warn' } : reading(bad ? 'bad' : 'ok', receipt)
 }
 
 /** Views come from logs of any age, so what should be a list may not be one. */

@@ -1,7 +1,7 @@
-// The store of one session: opens its event stream, folds frames once a frame of the screen, and tells React.
+// The store of one session: follows its events, folds frames once a frame of the screen, and tells React.
 import type { CaughtUpFrame, ProblemFrame } from '@deepseek-ai/dsh-server/protocol'
-import { ApiError, call, messageOf } from '../api.ts'
-import { openStream, Refused, type Connection, type EventStream } from '../stream.ts'
+import { followSession, retryNow } from '../hub/client.ts'
+import type { Connection } from '../stream.ts'
 import type { SseMessage } from '../sse.ts'
 import { emptySession, foldFrames } from './fold.ts'
 import type { Frame, SessionState } from './items.ts'
@@ -42,7 +42,6 @@ export function openSession(id: string): SessionHandle {
   let lostAt: number | undefined
   let reloaded = false
   let noteTimer: ReturnType<typeof setTimeout> | undefined
-  let stream: EventStream | undefined
   const listeners = new Set<() => void>()
 
   const update = (change: Partial<SessionSnapshot>): void => {
@@ -90,26 +89,14 @@ export function openSession(id: string): SessionHandle {
       push({ kind: 'lost' })
       lostAt ??= state.session.caughtUp ? state.session.lastSeq : undefined
     }
-    update({ connection })
+    update({ connection, problem: connection.kind === 'refused' ? connection.message : undefined })
   }
 
-  async function prepare(): Promise<void> {
-    try {
-      await call('sessions.open', { id })
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.code === 'NETWORK' || error.code.startsWith('HTTP_5')) throw error
-      update({ problem: messageOf(error) })
-      throw new Refused(0, messageOf(error))
-    }
-  }
-
-  stream = openStream({
-    url: `/api/sessions/${encodeURIComponent(id)}/events`,
-    lastEventId: () => {
+  const stream = followSession(id, {
+    after() {
       flush()
-      return state.session.lastSeq < 0 ? undefined : String(state.session.lastSeq)
+      return state.session.lastSeq
     },
-    prepare,
     onMessage,
     onConnection,
   })
@@ -121,7 +108,7 @@ export function openSession(id: string): SessionHandle {
       return () => listeners.delete(listener)
     },
     snapshot: () => state,
-    retryNow: () => stream.retryNow(),
+    retryNow,
     close() {
       stream.close()
       clearTimeout(scheduled)
