@@ -301,7 +301,8 @@ export class ToolRegistry extends Service {
   private offerToPrompt(ctx: Context): void {
     ctx.inject(['systemPrompt'], (child) => {
       const prompt = child.get('systemPrompt') as PromptSink
-      prompt.tools((scope) => this.schemas(scope))
+      // The frozen schemas themselves: a prompt is made for each request, and the very same ones need no comparing.
+      prompt.tools((scope) => this.view(scope).schemas)
       prompt.section({ name: 'tools:code-only', order: 99, text: ({ scope }) => this.code.onlyText(scope) })
       prompt.section({ name: 'tools:sdk', order: 150, text: ({ scope }) => this.code.sdk(scope) })
     })
