@@ -1,2 +1,7 @@
 // Public surface of @deepseek-ai/dsh-testkit. Anything added here is public.
 export { testShell, type ShellFactory, type ShellUnderTest, type SuiteRunner } from './shell/suite.ts'
+export { checkTool } from './tool/check-tool.ts'
+export type { ArbitraryOverrides, RunWorld, ToolCheckOptions, ToolUnderTest } from './tool/options.ts'
+export { formatReport, type CheckId, type CheckReport, type ToolReport } from './tool/report.ts'
+export { testTool, type ToolSuiteOptions, type ToolSuiteRunner } from './tool/suite.ts'
+export { TestkitOptionsError } from './errors.ts'
