@@ -66,6 +66,12 @@ export function Composer(props: ComposerProps) {
     // Only a new `incoming` counts, not each keystroke.
   }, [incoming])
 
+  // Whoever comes with a keyboard comes to write; on a touch screen the keyboard would cover the page.
+  useEffect(() => {
+    const elsewhere = document.activeElement !== null && document.activeElement !== document.body
+    if (!elsewhere && matchMedia('(pointer: fine)').matches) area.current?.focus()
+  }, [sessionId])
+
   useLayoutEffect(() => {
     const box = area.current
     if (!box) return

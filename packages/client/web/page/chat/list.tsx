@@ -72,11 +72,31 @@ export function ChatList({ session, onAction }: ListProps) {
       return after
     })
   }, [])
+  // A window that is made smaller, or a composer that grows, must not take the end out of sight.
+  const atEnd = leftAt === undefined
+  const wasAtEnd = useRef(atEnd)
+  wasAtEnd.current = atEnd
+  useLayoutEffect(() => {
+    const box = scroller.current
+    if (!box) return undefined
+    let height = box.clientHeight
+    let width = box.clientWidth
+    const observer = new ResizeObserver(() => {
+      const resized = box.clientHeight !== height || box.clientWidth !== width
+      height = box.clientHeight
+      width = box.clientWidth
+      // The rows are measured anew first.
+      if (resized && wasAtEnd.current)
+        requestAnimationFrame(() => requestAnimationFrame(() => (box.scrollTop = box.scrollHeight)))
+    })
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [])
   const onScroll = (): void => {
     const box = scroller.current
     if (!box) return
-    const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight <= endThreshold
-    setLeftAt((before) => (atEnd ? undefined : (before ?? rows.length)))
+    const nearEnd = box.scrollHeight - box.scrollTop - box.clientHeight <= endThreshold
+    setLeftAt((before) => (nearEnd ? undefined : (before ?? rows.length)))
   }
 
   const tabStop =
