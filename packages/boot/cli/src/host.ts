@@ -53,9 +53,7 @@ export async function start(
   const { log: logLevel, readyTimeout } = flags
   const handleSignals = options.handleSignals ?? false
   const host: Host = createHost({ logLevel, handleSignals, write: (line) => log.write(line) })
-  // With signals, the host listens itself. One stray rejection of a plugin must not end everybody's work.
-  const onRejection = (reason: unknown): void => log.write(`error host: unhandled rejection: ${errorMessage(reason)}`)
-  if (!handleSignals) process.on('unhandledRejection', onRejection)
+  if (!handleSignals) containFaults(log)
   const report = await boot(composed, {
     ctx: host.ctx,
     hostURL: import.meta.url,
@@ -67,6 +65,16 @@ export async function start(
     throw new CommandError('a part that everything else needs did not start (see above)', EXIT.failed)
   }
   return { ctx: host.ctx, report, dispose: () => host.dispose() }
+}
+
+/**
+ * One stray fault of a plugin must not end the command. A host that lives until a signal does this itself; a command may be
+ * through, its host with it, before the platform tells of a rejection.
+ */
+function containFaults(log: BootLog): void {
+  const told = (what: string) => (thrown: unknown) => log.write(`error host: ${what}: ${errorMessage(thrown)}`)
+  process.on('unhandledRejection', told('unhandled rejection'))
+  process.on('uncaughtException', told('uncaught exception'))
 }
 
 /** A service that a command cannot do without, since its composition may lack the row. */

@@ -91,10 +91,12 @@ describe('a plugin that does not start', () => {
     )
   })
 
-  it('does not end a command by a promise that it dropped', async () => {
+  it('does not end a command by a promise or a timer that it lost sight of', async () => {
     world.write({
       'stray.mjs': "export const apply = () => void Promise.reject(new Error('stray'))\n",
       'stray.yml': '- name: ./stray.mjs\n',
+      'timer.mjs': "export const apply = () => void setTimeout(() => { throw new Error('late') }, 1)\n",
+      'timer.yml': '- name: ./timer.mjs\n',
     })
     const called = await world.dsh([...GREET, '--patch', 'stray.yml'])
     expect(called).toMatchObject({
@@ -102,6 +104,9 @@ describe('a plugin that does not start', () => {
       stdout: 'Hello, Ada!\n',
       stderr: 'error host: unhandled rejection: stray\n',
     })
+    const args = JSON.stringify({ command: 'sleep 0.2; echo on', description: 'Wait' })
+    const late = await world.dsh(['call', 'bash', args, '--patch', 'timer.yml'])
+    expect(late).toMatchObject({ code: 0, stdout: 'on\n', stderr: 'error host: uncaught exception: late\n' })
   })
 
   it.each([
