@@ -90,6 +90,21 @@ describe('a turn', () => {
     expect(headers[1]?.data.tools.map((tool) => tool.name)).toEqual(['late'])
   })
 
+  it('logs the header again when a provider changes its own schemas in place', async () => {
+    const schema = { name: 'own', description: 'before', parameters: { type: 'object' as const } }
+    const schemas = [schema]
+    host.ctx.systemPrompt.tools(() => schemas)
+    const agent = await host.agents.create({ ephemeral: true })
+    agent.send('one')
+    await agent.whenIdle()
+    schema.description = 'after'
+    agent.send('two')
+    await agent.whenIdle()
+    const headers = await eventsOfType(agent.session, 'request/header')
+    expect(headers.map((header) => header.data.tools[0]?.description)).toEqual(['before', 'after'])
+    expect(host.model.requests[1]?.tools[0]?.description).toBe('after')
+  })
+
   it('logs changing context when its text changes, before the message of the person', async () => {
     let date = 'Monday'
     host.ctx.systemPrompt.context({ name: 'date', order: 0, text: () => `It is ${date}.` })

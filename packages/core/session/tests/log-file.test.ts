@@ -1,10 +1,11 @@
 // The file layer alone: a disk that is full, recovery, and the cost of an append.
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import * as fc from 'fast-check'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { SessionError } from '../src/errors.ts'
 import { LogFile, OffsetIndex } from '../src/log-file.ts'
-import { fixture } from './support.ts'
+import { fixture, temporaryFolder } from './support.ts'
 
 describe.skipIf(process.platform !== 'linux')('a full disk (/dev/full, Linux)', () => {
   it('keeps what could not be written, says so once, and reports each flush', async () => {
@@ -22,6 +23,36 @@ describe.skipIf(process.platform !== 'linux')('a full disk (/dev/full, Linux)', 
     expect(onFailure).toHaveBeenCalledTimes(1)
     expect(log.written).toBe(0)
     await expect(log.close()).rejects.toMatchObject({ code: 'SESSION_WRITE_FAILED' })
+  })
+})
+
+describe('lines of any length and characters', () => {
+  const text = fc
+    .tuple(fc.string({ unit: 'grapheme' }), fc.constantFrom(0, 1, 2, 100, 3000, 70_000))
+    .map(([unit, count]) => unit.repeat(count).slice(0, 300_000))
+
+  it('are written whole, in order, and counted in bytes, however appends and flushes mix', async () => {
+    const path = join(temporaryFolder(), 'log')
+    const steps = fc.array(fc.record({ line: text, flush: fc.boolean() }), { maxLength: 12 })
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const fd = openSync(path, 'w')
+        const at = { seq: 0, offset: 0, index: new OffsetIndex() }
+        const log = new LogFile({ id: 's', path, fsync: 'never', onFailure: () => {} }, fd, at)
+        let expected = ''
+        for (const [seq, { line, flush }] of all.entries()) {
+          const quoted = JSON.stringify(line)
+          expect(log.append(seq, quoted)).toBe(Buffer.byteLength(quoted) + 1)
+          expected += `${quoted}\n`
+          if (flush) await log.flush()
+        }
+        await log.close()
+        expect(log.written).toBe(all.length)
+        expect(readFileSync(path, 'utf8') === expected).toBe(true)
+        rmSync(path)
+      }),
+      { numRuns: 60 },
+    )
   })
 })
 

@@ -271,6 +271,38 @@ describe('a stream', () => {
     expect(told).toBe(true)
   })
 
+  it('gives a signal that an adapter reads only after the end the reason of that end', async () => {
+    let seen: LlmRequest | undefined
+    const llm = await streaming(async function* (asked) {
+      seen = { ...asked } // a copy has the signal too
+      yield { type: 'finish', reason: 'stop' }
+    })
+    await collect(llm.stream(request('p')))
+    expect(seen?.signal.aborted).toBe(true)
+
+    let late: LlmRequest | undefined
+    const hanging = await streaming(async function* (asked) {
+      late = asked
+      yield { type: 'text', text: 'a' }
+      await new Promise(() => {})
+    })
+    const controller = new AbortController()
+    for await (const chunk of hanging.stream(request('p', controller.signal))) {
+      if (chunk.type === 'text') controller.abort('enough')
+    }
+    expect(late?.signal.reason).toBe('enough')
+  })
+
+  it('tells an adapter that waits when the reader has stopped', async () => {
+    let told: Promise<unknown> | undefined
+    const llm = await streaming(async function* ({ signal }) {
+      told = new Promise((resolve) => signal.addEventListener('abort', resolve))
+      yield { type: 'text', text: 'a' }
+    })
+    for await (const _ of llm.stream(request('p'))) break
+    await expect(told).resolves.toMatchObject({ type: 'abort' })
+  })
+
   it('never asks the adapter when the signal has fired already', async () => {
     let asked = false
     const llm = await streaming(() => {
