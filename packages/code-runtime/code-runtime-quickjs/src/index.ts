@@ -1,1 +1,3 @@
-export {}
+// Public surface of @deepseek-ai/dsh-code-runtime-quickjs. Anything added here is public.
+export { CodeRuntimeQuickjs, CodeRuntimeQuickjs as default } from './quickjs.ts'
+export type { CodeRuntimeQuickjsConfig, CodeRuntimeQuickjsOptions, ConfigIssue } from './config.ts'

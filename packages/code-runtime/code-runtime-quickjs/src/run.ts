@@ -1,0 +1,173 @@
+// One run as the host sees it: calls to handlers, settlements back, logs, abort and the wall clock, and the one result.
+import { errorMessage } from '@deepseek-ai/cordis'
+import type { CodeFailureKind, CodeRunRequest, CodeRunResult } from '@deepseek-ai/dsh-code-runtime'
+import type { Json } from '@deepseek-ai/dsh-tools'
+import { describeException, type ErasedProgram } from './program.ts'
+import type { BindingShape, FromWorker, GuestFailure, Settlement } from './protocol.ts'
+import type { WorkerEnd, WorkerThread } from './worker-thread.ts'
+
+/** How long a stopped worker may take to hand over its last lines before it is killed. */
+const STOP_GRACE_MS = 25
+
+export interface RunPlan {
+  request: CodeRunRequest
+  erased: ErasedProgram
+  bindings: readonly BindingShape[]
+  /** Aborts with a reason whose text becomes the message. */
+  signal: AbortSignal
+  computeMs: number
+  maxWallMs: number
+  maxOutputBytes: number
+}
+
+export interface RunEnd {
+  result: CodeRunResult
+  /** The worker has ended the run by itself and can serve another. */
+  reusable: boolean
+  /** The worker broke before it started the run: another one has to. */
+  neverStarted: boolean
+}
+
+export function runOnWorker(thread: WorkerThread, plan: RunPlan): Promise<RunEnd> {
+  return new Promise((resolve) => new HostRun(thread, plan, resolve).start())
+}
+
+type Failure = { kind: CodeFailureKind; message: string }
+type Done = Extract<FromWorker, { type: 'done' }>
+
+export const abortMessage = (signal: AbortSignal): string => errorMessage(signal.reason)
+
+class HostRun {
+  private readonly thread: WorkerThread
+  private readonly plan: RunPlan
+  private readonly settle: (end: RunEnd) => void
+  private readonly run: number
+  private readonly logs: string[] = []
+  private settlements: Settlement[] = []
+  private settled = false
+  /** Why the run is being stopped; from then on no handler is called. */
+  private stopping: Failure | undefined
+  private wallTimer: NodeJS.Timeout | undefined
+  private graceTimer: NodeJS.Timeout | undefined
+  private readonly onAbort = (): void => this.stop({ kind: 'abort', message: abortMessage(this.plan.signal) })
+
+  constructor(thread: WorkerThread, plan: RunPlan, settle: (end: RunEnd) => void) {
+    this.thread = thread
+    this.plan = plan
+    this.settle = settle
+    thread.runs += 1
+    this.run = thread.runs
+  }
+
+  start(): void {
+    const { erased, bindings, signal, computeMs, maxWallMs, maxOutputBytes } = this.plan
+    this.thread.listen({
+      message: (message) => this.hear(message),
+      lost: (end) => this.lost(end),
+    })
+    if (this.settled) return
+    const message = `wall-clock limit reached (${maxWallMs} ms)`
+    this.wallTimer = setTimeout(() => this.stop({ kind: 'timeout', message }), maxWallMs)
+    signal.addEventListener('abort', this.onAbort, { once: true })
+    const shapes = JSON.stringify(bindings)
+    this.thread.send({ type: 'run', run: this.run, code: erased.code, bindings: shapes, computeMs, maxOutputBytes })
+    if (signal.aborted) this.onAbort()
+  }
+
+  private hear(message: FromWorker): void {
+    if (this.settled || (message.type !== 'batch' && message.type !== 'done') || message.run !== this.run) return
+    this.addLogs(message.logs)
+    if (message.type === 'done') this.done(message)
+    else if (this.stopping === undefined) for (const call of message.calls) this.dispatch(call)
+  }
+
+  private addLogs(lines: readonly string[]): void {
+    for (const line of lines) {
+      this.logs.push(line)
+      try {
+        this.plan.request.onLog?.(line)
+      } catch {
+        // The contract forbids it to throw; a listener of lines must not decide over the run.
+      }
+    }
+  }
+
+  private dispatch(text: string): void {
+    const [id, bindingIndex, nameIndex, argument] = JSON.parse(text) as [number, number, number, Json]
+    const binding = this.plan.request.bindings[bindingIndex]
+    const name = this.plan.bindings[bindingIndex]?.names[nameIndex]
+    if (binding === undefined || name === undefined) return
+    void this.answer(id, async () => await binding.call(name, argument))
+  }
+
+  private async answer(id: number, call: () => Promise<Json>): Promise<void> {
+    let settlement: Settlement
+    try {
+      const value = JSON.stringify(await call()) as string | undefined
+      settlement = value === undefined ? [id, false, JSON.stringify('the call gave no JSON value')] : [id, true, value]
+    } catch (thrown) {
+      settlement = [id, false, JSON.stringify(errorMessage(thrown))]
+    }
+    if (this.settled || this.stopping !== undefined) return
+    this.settlements.push(settlement)
+    // One message for all that settle in the same turn.
+    if (this.settlements.length === 1) queueMicrotask(() => this.sendSettlements())
+  }
+
+  private sendSettlements(): void {
+    const { settlements } = this
+    this.settlements = []
+    if (this.settled || this.stopping !== undefined) return
+    this.thread.send({ type: 'settle', run: this.run, settlements })
+  }
+
+  private stop(failure: Failure): void {
+    if (this.settled || this.stopping !== undefined) return
+    // What the worker has said before this moment counts, a finished run included.
+    this.thread.drain()
+    if (this.settled) return
+    this.stopping = failure
+    this.thread.stop(this.run)
+    this.graceTimer = setTimeout(() => {
+      this.thread.drain()
+      this.end({ error: failure }, false)
+    }, STOP_GRACE_MS)
+  }
+
+  private done({ value, failure, spent }: Done): void {
+    const error = this.stopping ?? (failure === undefined ? undefined : this.told(failure))
+    if (error !== undefined) this.end({ error }, !spent)
+    else if (value === undefined) this.end({}, !spent)
+    else this.end({ value: JSON.parse(value) as Json }, !spent)
+  }
+
+  private told({ kind, message, stack }: GuestFailure): Failure {
+    const { request, erased } = this.plan
+    if (kind === 'stopped') return { kind: 'runtime-exit', message: 'the run was stopped' }
+    if (kind !== 'exception') return { kind, message }
+    return { kind, message: describeException(request.program, erased, message, stack ?? '') }
+  }
+
+  private lost({ reason, outOfMemory, lastRun }: WorkerEnd): void {
+    if (this.settled) return
+    if (lastRun !== undefined && lastRun < this.run) {
+      this.end({}, false, true)
+      return
+    }
+    this.thread.drain()
+    const failure: Failure = outOfMemory
+      ? { kind: 'memory', message: `out of memory: ${reason}` }
+      : { kind: 'runtime-exit', message: `the runtime ended before the program: ${reason}` }
+    this.end({ error: this.stopping ?? failure }, false)
+  }
+
+  private end(outcome: Pick<CodeRunResult, 'value' | 'error'>, reusable: boolean, neverStarted = false): void {
+    if (this.settled) return
+    this.settled = true
+    clearTimeout(this.wallTimer)
+    clearTimeout(this.graceTimer)
+    this.plan.signal.removeEventListener('abort', this.onAbort)
+    this.thread.listen(undefined)
+    this.settle({ result: { ...outcome, logs: this.logs }, reusable, neverStarted })
+  }
+}

@@ -1,0 +1,181 @@
+// One run on the worker: a synchronous loop of settlements, timers, jobs and sleep, with every limit that the engine can keep.
+// The thread belongs to the run until it ends; the host wakes it through the control block.
+import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
+import { PROGRAM_FILE, STOP, WAKE, type Call, type FromWorker, type GuestFailure, type ToWorker } from '../protocol.ts'
+import type { Guest, RunHost } from './engine.ts'
+import { Output } from './output.ts'
+import { Timers } from './timers.ts'
+
+const MIB = 1024 * 1024
+/** Jobs between two looks at limits and messages. */
+const JOBS_PER_TURN = 1000
+/** How long a program may wait for what nothing pending can bring. */
+const DEADLOCK_MS = 1000
+const OUT_OF_MEMORY = /^InternalError: out of memory/
+
+export type Job = Extract<ToWorker, { type: 'run' }>
+type Done = Omit<Extract<FromWorker, { type: 'done' }>, 'spent'>
+type Outcome = { value?: string; failure?: GuestFailure }
+
+export interface RunPlace {
+  port: MessagePort
+  control: Int32Array
+  maxMemoryMb: number
+}
+
+/** Runs to the end. May throw what breaks out of the engine: the worker is lost then. */
+export function runJob(guest: Guest, job: Job, place: RunPlace): Done {
+  return new Run(guest, job, place).toEnd()
+}
+
+class Run implements RunHost {
+  private readonly guest: Guest
+  private readonly job: Job
+  private readonly place: RunPlace
+  private readonly output: Output
+  private readonly timers = new Timers()
+  private outcome: Outcome | undefined
+  private busyMs = 0
+  private enteredAt = 0
+
+  constructor(guest: Guest, job: Job, place: RunPlace) {
+    this.guest = guest
+    this.job = job
+    this.place = place
+    this.output = new Output(place.port, job.run, job.maxOutputBytes, (place.maxMemoryMb * MIB) / 2)
+  }
+
+  toEnd(): Done {
+    this.guest.attach(this)
+    this.guest.runtime.setInterruptHandler(() => this.mustStop())
+    this.inside(() => this.guest.enter('install', this.job.bindings))
+    this.inside(() => this.guest.startProgram(this.job.code, PROGRAM_FILE))
+    while (this.outcome === undefined) this.turn()
+    const { value, failure } = this.outcome
+    return {
+      type: 'done',
+      run: this.job.run,
+      logs: this.output.takeLogs(),
+      ...(value === undefined ? {} : { value }),
+      ...(failure === undefined ? {} : { failure }),
+    }
+  }
+
+  private turn(): void {
+    const wake = Atomics.load(this.place.control, WAKE)
+    const busy = this.runJobs() || this.takeMessages() || this.fireTimers()
+    if (this.outcome !== undefined || this.mustStop()) return
+    this.output.flush(performance.now())
+    if (!busy) this.sleep(wake)
+  }
+
+  private runJobs(): boolean {
+    if (!this.guest.runtime.hasPendingJob()) return false
+    this.inside(() => void this.guest.runJobs(JOBS_PER_TURN))
+    this.output.flushStale(performance.now())
+    return true
+  }
+
+  private takeMessages(): boolean {
+    let any = false
+    for (;;) {
+      const received = receiveMessageOnPort(this.place.port) as { message: ToWorker } | undefined
+      if (received === undefined) return any
+      const { message } = received
+      if (message.type !== 'settle' || message.run !== this.job.run) continue
+      let list = ''
+      for (const [id, resolved, text] of message.settlements) {
+        if (this.output.settled(id)) list += `${list === '' ? '[' : ','}[${id},${resolved},${text}]`
+      }
+      if (list !== '') this.inside(() => this.guest.enter('settle', `${list}]`))
+      any = true
+    }
+  }
+
+  private fireTimers(): boolean {
+    const now = performance.now()
+    const due = this.timers.take(now)
+    for (const id of due) {
+      if (this.outcome !== undefined || !this.timers.has(id)) continue
+      this.timers.fired(id, now)
+      this.inside(() => this.guest.enter('fire', id))
+      // Microtasks of one timer run before the next timer, as everywhere else.
+      while (this.outcome === undefined && this.guest.runtime.hasPendingJob() && !this.mustStop()) this.runJobs()
+    }
+    if (due.length > 0) this.timers.settle()
+    return due.length > 0
+  }
+
+  private sleep(wake: number): void {
+    const now = performance.now()
+    const deadlocked = this.output.pendingCalls === 0 && this.timers.size === 0
+    const ms = deadlocked ? DEADLOCK_MS : this.timers.wait(now)
+    const woken = Atomics.wait(this.place.control, WAKE, wake, ms)
+    if (!deadlocked || woken !== 'timed-out') return
+    const message = 'the program waits for a promise that nothing pending can settle (no call, no timer)'
+    this.end({ kind: this.memoryIsSpent() ? 'memory' : 'timeout', message })
+  }
+
+  /** Counts the time inside the engine, and turns what came out of it into the end of the run. */
+  private inside(enter: () => { name: string; message: string; stack: string } | undefined): void {
+    if (this.outcome !== undefined) return
+    this.enteredAt = performance.now()
+    const thrown = enter()
+    this.busyMs += performance.now() - this.enteredAt
+    this.enteredAt = 0
+    if (thrown === undefined || this.mustStop() || this.outcome !== undefined) return
+    this.fail('exception', `${thrown.name}: ${thrown.message}`, thrown.stack)
+  }
+
+  /** The engine asks this every few thousand operations; true makes it throw what no program can catch. */
+  private mustStop(): boolean {
+    if (this.outcome !== undefined) return true
+    const now = performance.now()
+    this.output.flushStale(now)
+    const busy = this.busyMs + (this.enteredAt === 0 ? 0 : now - this.enteredAt)
+    if (busy > this.job.computeMs) this.end({ kind: 'timeout', message: `compute limit reached (${this.job.computeMs} ms busy)` })
+    else if (Atomics.load(this.place.control, STOP) === this.job.run) this.end({ kind: 'stopped', message: 'stopped' })
+    return this.outcome !== undefined
+  }
+
+  private memoryIsSpent(): boolean {
+    const usage = this.guest.runtime.dumpMemoryUsage()
+    const used = /memory used\s+\d+\s+(\d+)/.exec(usage)?.[1]
+    return used !== undefined && Number(used) > this.place.maxMemoryMb * MIB * 0.9
+  }
+
+  private end(failure: GuestFailure): void {
+    this.outcome ??= { failure }
+  }
+
+  call(call: Call): string | undefined {
+    return this.output.call(call)
+  }
+
+  done(value: string | undefined): void {
+    if (value !== undefined && !this.output.fits(value)) this.overflow()
+    else this.outcome ??= value === undefined ? {} : { value }
+  }
+
+  fail(kind: 'exception' | 'invalid-output', message: string, stack: string): void {
+    if (!OUT_OF_MEMORY.test(message)) this.end({ kind, message, stack })
+    else this.end({ kind: 'memory', message: `out of memory (limit ${this.place.maxMemoryMb} MiB)`, stack })
+  }
+
+  log(line: string): void {
+    if (this.outcome === undefined && !this.output.log(line, performance.now())) this.overflow()
+  }
+
+  startTimer(id: number, delayMs: number, repeats: boolean): string | undefined {
+    return this.timers.start(id, delayMs, repeats, performance.now())
+  }
+
+  stopTimer(id: number): void {
+    this.timers.stop(id)
+  }
+
+  private overflow(): void {
+    const message = `logs and result exceed ${this.job.maxOutputBytes} bytes; print less, or return a summary`
+    this.end({ kind: 'output-limit', message })
+  }
+}
