@@ -88,7 +88,7 @@ class Tab {
   private readonly hub: ReturnType<Hub['connect']>
 
   constructor(hub: Hub, after = -1) {
-    this.hub = hub.connect({ postMessage: (message) => this.receive(structuredClone(message)) })
+    this.hub = hub.connect({ send: (message) => this.receive(structuredClone(message)) })
     this.hub.receive({ kind: 'hello', session: true })
     this.hub.receive({ kind: 'join', key: 1, id: 's', after })
   }

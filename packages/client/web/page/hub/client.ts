@@ -22,7 +22,12 @@ export interface HostListener {
 /** After this long unseen a tab takes nothing: sessions that nobody looks at need no connection. */
 const restAfterMs = 10_000
 
-let port: { postMessage(message: FromTab): void } | undefined
+/** The way to the hub. */
+interface HubPort {
+  send(message: FromTab): void
+}
+
+let port: HubPort | undefined
 let hostListener: HostListener | undefined
 let nextKey = 1
 let resting = false
@@ -56,7 +61,7 @@ export function retryNow(): void {
 }
 
 function send(message: FromTab): void {
-  port?.postMessage(message)
+  port?.send(message)
 }
 
 function join(listener: SessionListener, entry: { readonly id: string; key: number }): void {
@@ -80,34 +85,34 @@ function wake(): void {
 
 /** A new port, to a hub that knows nothing of this tab. */
 function connect(): void {
-  port = typeof SharedWorker === 'function' && 'locks' in navigator ? sharedPort() : ownPort()
+  begin(typeof SharedWorker === 'function' && 'locks' in navigator ? sharedPort() : ownPort())
+}
+
+function begin(next: HubPort): void {
+  port = next
   send({ kind: 'hello', session: location.pathname.startsWith('/s/') })
   if (!resting) for (const [listener, entry] of joined) join(listener, entry)
 }
 
-function sharedPort(): MessagePort {
+function sharedPort(): HubPort {
   const worker = new SharedWorker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'dsh' })
-  const mine = worker.port
-  mine.onmessage = ({ data }: MessageEvent<FromHub>) => {
+  const mine: HubPort = { send: (message) => worker.port.postMessage(message, []) }
+  worker.port.addEventListener('message', ({ data }: MessageEvent<FromHub>) => {
     if (mine !== port) return
     if (data.kind === 'alive') void whenReleased(data.lock).then(() => mine === port && connect())
     else receive(data)
-  }
+  })
+  worker.port.start()
   // The script could not be loaded, e.g. an older page after an update.
-  worker.onerror = () => {
-    if (mine !== port) return
-    port = ownPort()
-    send({ kind: 'hello', session: false })
-    for (const [listener, entry] of joined) join(listener, entry)
-  }
-  void holdLock().then((lock) => mine.postMessage({ kind: 'alive', lock } satisfies FromTab))
+  worker.addEventListener('error', () => mine === port && begin(ownPort()))
+  void holdLock().then((lock) => mine.send({ kind: 'alive', lock }))
   return mine
 }
 
 /** Browsers without shared workers: the hub runs here, for this tab alone. */
-function ownPort(): { postMessage(message: FromTab): void } {
-  const tab = new Hub().connect({ postMessage: (message) => queueMicrotask(() => receive(message)) })
-  return { postMessage: (message) => queueMicrotask(() => tab.receive(message)) }
+function ownPort(): HubPort {
+  const tab = new Hub().connect({ send: (message) => queueMicrotask(() => receive(message)) })
+  return { send: (message) => queueMicrotask(() => tab.receive(message)) }
 }
 
 function receive(message: FromHub): void {

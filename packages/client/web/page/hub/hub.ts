@@ -6,9 +6,9 @@ import type { FromHub, FromTab } from './messages.ts'
 import { SharedSession } from './shared-session.ts'
 import { Subscriber } from './subscriber.ts'
 
-/** The part of a MessagePort that is used. */
+/** The way to a tab. Messages arrive in order and later, never within `send`. */
 export interface TabPort {
-  postMessage(message: FromHub): void
+  send(message: FromHub): void
 }
 
 interface Tab {
@@ -48,7 +48,7 @@ export class Hub {
     switch (message.kind) {
       case 'hello':
         this.tabs.add(tab)
-        tab.port.postMessage({ kind: 'host-connection', connection: this.hostConnection })
+        tab.port.send({ kind: 'host-connection', connection: this.hostConnection })
         return this.ensureHost(message.session ? patienceMs : 0)
       case 'join':
         return this.join(tab, message.key, message.id, message.after)
@@ -79,10 +79,10 @@ export class Hub {
     if (known?.connection.kind === 'refused') known.retryNow()
     const shared = known ?? this.open(id, after)
     const subscriber = new Subscriber(after, (messages, size) =>
-      tab.port.postMessage({ kind: 'messages', key, messages, size }),
+      tab.port.send({ kind: 'messages', key, messages, size }),
     )
     tab.joined.set(key, { id, subscriber })
-    shared.join(subscriber, (connection) => tab.port.postMessage({ kind: 'connection', key, connection }))
+    shared.join(subscriber, (connection) => tab.port.send({ kind: 'connection', key, connection }))
   }
 
   private open(id: string, after: number): SharedSession {
@@ -125,7 +125,7 @@ export class Hub {
     tab.hostWaiting -= size
     if (!tab.hostBehind || tab.hostWaiting > 0) return
     tab.hostBehind = false
-    tab.port.postMessage({ kind: 'host-connection', connection: this.hostConnection })
+    tab.port.send({ kind: 'host-connection', connection: this.hostConnection })
   }
 
   private gone(tab: Tab): void {
@@ -175,12 +175,12 @@ export class Hub {
       tab.hostBehind ||= tab.hostWaiting > hostWindow
       if (tab.hostBehind) continue
       tab.hostWaiting += data.length
-      tab.port.postMessage({ kind: 'host', messages: [data], size: data.length })
+      tab.port.send({ kind: 'host', messages: [data], size: data.length })
     }
   }
 
   private tell(message: FromHub): void {
-    for (const { port } of this.tabs) port.postMessage(message)
+    for (const { port } of this.tabs) port.send(message)
   }
 
   private async inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -85,6 +85,7 @@ describe.skipIf(!existsSync(executablePath))('the page (needs Chromium)', () => 
       await page.setViewportSize({ width, height: 844 })
       expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0)
       expect(await list().evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0)
+      await expect.poll(distanceFromEnd).toBeLessThan(2)
     }
     expect(complaints).toEqual([])
   })
@@ -181,6 +182,46 @@ describe.skipIf(!existsSync(executablePath))('the page (needs Chromium)', () => 
     await page.reload()
     await page.getByText('Said while away.').waitFor()
     expect(await composer.inputValue()).toBe('unsent words')
+  })
+
+  it('rests while nobody can see it, and goes on where it was', async () => {
+    await page.clock.install()
+    host.add('s', 'Unseen')
+    prompt(host, 's', 1, 'go')
+    await page.goto(`${host.url}/s/s`)
+    await page.locator('[data-kind=prompt]').waitFor()
+    const show = (state: string): Promise<void> =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'visibilityState', { value, configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))
+      }, state)
+    expect(host.streams()).toEqual(['s'])
+    await show('hidden')
+    await page.clock.fastForward(11_000)
+    // The list, and with it the title of the tab, stays current.
+    await expect.poll(() => host.streams()).toEqual([''])
+    step(host, 's', 1, 0, { words: 'Said while unseen.' })
+    await show('visible')
+    await page.getByText('Said while unseen.').waitFor()
+    expect(await rowKinds()).toEqual(['prompt', 'prose'])
+    await expect.poll(() => host.streams()).toEqual(['s'])
+    expect(complaints).toEqual([])
+  })
+
+  it('works where the browser has no shared workers', async () => {
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'))
+    host.add('s', 'Alone')
+    prompt(host, 's', 1, 'go')
+    await page.goto(`${host.url}/s/s`)
+    await page.locator('[data-kind=prompt]').waitFor()
+    await expect.poll(() => host.streams()).toEqual(['s'])
+    host.off()
+    await page.locator('[data-offline]').waitFor()
+    step(host, 's', 1, 0, { words: 'Said while away.' })
+    host.on()
+    await page.getByText('Said while away.').waitFor()
+    host.signOut()
+    await page.getByText('npm start').waitFor()
   })
 
   it('says what to do when the server refuses the session cookie', async () => {

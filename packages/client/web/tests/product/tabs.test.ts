@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { says, startHost, tempFolder, type TestHost } from '../../../../host/server/tests/host.ts'
 
 const TABS = 20
@@ -38,25 +39,21 @@ function printingTool(host: TestHost, gate: (step: number) => Promise<void> | un
     name: 'print',
     description: 'Prints.',
     parameters: { type: 'object', properties: { step: { type: 'integer' } }, additionalProperties: true },
-    output: { schema: {}, render: (_, value) => [{ type: 'text', text: String(value) }] },
-    presentCall: ({ step }: { step: number }) => ({ card: 'terminal', title: `print ${step}` }),
-    presentResult: (_: unknown, { content }: { content: readonly { text: string }[] }) => ({
-      card: 'terminal',
-      output: content.map(({ text }) => text).join(''),
-      exitCode: 0,
-    }),
-    async execute(given: { step: number }, exec) {
+    output: { schema: {}, render: (_: unknown, value: unknown) => [{ type: 'text', text: String(value) }] },
+    presentCall: ({ step }) => ({ card: 'terminal', title: `print ${String(step)}` }),
+    presentResult: (_: unknown, { content }) => ({ card: 'terminal', output: contentText(content), exitCode: 0 }),
+    async execute({ step }, exec) {
       let all = ''
       for (let line = 1; line <= LINES; line++) {
-        if (line === LINES) await gate(given.step)
-        const text = `line ${line} of ${given.step}\n`
+        if (line === LINES) await gate(Number(step))
+        const text = `line ${line} of ${String(step)}\n`
         all += text
         exec.report({ kind: 'text', text })
         if (line % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       return all
     },
-  } as never)
+  })
 }
 
 describe.skipIf(!existsSync(executablePath))('twenty tabs (need Chromium)', () => {
