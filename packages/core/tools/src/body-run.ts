@@ -2,6 +2,7 @@
 import { onAbort } from './abort-hub.ts'
 import { BodyView, type Call } from './execution.ts'
 import { snapshotJson } from './json.ts'
+import { isContextMessage } from './policy.ts'
 import type { ContextMessage, ToolBodyExecution } from './types.ts'
 
 /** Note: setTimeout fires at once for longer delays. */
@@ -49,9 +50,9 @@ export class BodyRun {
     return this.controller.signal
   }
 
-  /** True when the caller or the wrapper cancelled, whether or not the body looked. */
+  /** True when the caller or the wrapper cancelled before the deadline, whether or not the body looked: the first cause counts. */
   get cancelled(): boolean {
-    return this.call.callerSignal.aborted || this.wrapper.aborted
+    return !this.expired && (this.call.callerSignal.aborted || this.wrapper.aborted)
   }
 
   /** True when the body was still running at its deadline. */
@@ -65,6 +66,7 @@ export class BodyRun {
   }
 
   deferContext(message: ContextMessage): void {
+    if (!isContextMessage(message)) throw new TypeError('exec.deferContext() needs a message {content, source}')
     const copy = snapshotJson(message) as unknown as ContextMessage
     if (this.deferred === undefined) this.deferred = [copy]
     else this.deferred.push(copy)
@@ -100,25 +102,32 @@ export class BodyRun {
         release()
         resolve(outcome)
       }
-      promise.then(
-        (value) => finish({ kind: 'returned', value }),
-        (error: unknown) => finish({ kind: 'threw', error }),
-      )
+      // A body that cancels its own call does so before anybody listens; the platform does not tell that a second time.
+      if (this.cancelled) startGrace()
+      try {
+        promise.then(
+          (value) => finish({ kind: 'returned', value }),
+          (error: unknown) => finish({ kind: 'threw', error }),
+        )
+      } catch (error) {
+        finish({ kind: 'threw', error }) // a subclass with a `then` of its own
+      }
     })
   }
 
   private armDeadline(onExpiry: () => void): NodeJS.Timeout | undefined {
     if (this.timeoutMs === undefined || this.timeoutMs > MAX_TIMER_MS) return undefined
-    return setTimeout(() => {
-      this.expired = true
+    const spent = performance.now() - this.startedAt // by what the body did before it first waited
+    const expire = (): void => {
+      this.expired = !this.cancelled
       onExpiry()
-    }, this.timeoutMs)
+    }
+    return setTimeout(expire, Math.max(0, this.timeoutMs - spent))
   }
 
   private get reason(): unknown {
     const { callerSignal } = this.call
-    if (callerSignal.aborted) return callerSignal.reason
-    if (this.wrapper.aborted) return this.wrapper.reason
+    if (this.cancelled) return callerSignal.aborted ? callerSignal.reason : this.wrapper.reason
     return new DOMException(`tool call timed out after ${this.timeoutMs}ms`, 'TimeoutError')
   }
 }

@@ -7,6 +7,7 @@ import type {
   ExecutionToken,
   ToolAgent,
   ToolBodyExecution,
+  ToolDefinition,
   ToolExecution,
   ToolProgress,
   WrappedExecution,
@@ -36,6 +37,8 @@ export class Call implements Identity {
   wrapperSignal: AbortSignal
   /** The newest run of the body; undefined until it has been entered. */
   run: BodyRun | undefined
+  /** What that run executes: the call keeps to it when the tool is unregistered meanwhile. */
+  definition: ToolDefinition | undefined
   settled = false
   readonly view: ToolExecution
   private readonly onReport: ((progress: ToolProgress) => void) | undefined

@@ -35,6 +35,11 @@ export class ToolLayers {
     return layer
   }
 
+  /** The layer of a scope, if anything was registered in it. */
+  peek(key: ScopeKey | undefined): Layer | undefined {
+    return key === undefined ? this.global : this.scoped.get(key)
+  }
+
   /** Drops a scope's layer once nothing is registered in it. */
   reclaim(key: ScopeKey | undefined): void {
     const layer = key === undefined ? undefined : this.scoped.get(key)

@@ -1,5 +1,5 @@
 // Makes results: canonical successes from what a body returned, failures from anything thrown. Pure but for the tool's own callbacks.
-import { errorCode, errorMessage, HarnessError } from '@deepseek-ai/cordis'
+import { errorMessage, HarnessError } from '@deepseek-ai/cordis'
 import { JsonValueError, ToolArgsError, ToolOutputError } from './errors.ts'
 import { snapshotJson } from './json.ts'
 import type { ContentBlock, Json } from './presentation.ts'
@@ -113,11 +113,12 @@ export function failure(code: string, message: string, options: FailureOptions =
 /** A failure from whatever was thrown. Only a `HarnessError` keeps its code; anything else gets `fallbackCode` and is kept as the cause. */
 export function thrownFailure(thrown: unknown, fallbackCode: string): ToolFailure {
   const message = errorMessage(thrown)
-  if (!(thrown instanceof HarnessError)) return failure(fallbackCode, message, { name: nameOf(thrown), cause: thrown })
+  if (!isHarnessError(thrown)) return failure(fallbackCode, message, { name: nameOf(thrown), cause: thrown })
   const violations =
     thrown instanceof ToolArgsError || thrown instanceof ToolOutputError ? { violations: thrown.violations } : {}
-  const cause = thrown.cause === undefined ? {} : { cause: thrown.cause }
-  return failure(thrown.code, message, { name: nameOf(thrown), ...violations, ...cause })
+  const inner = nestedCause(thrown)
+  const cause = inner === undefined ? {} : { cause: inner }
+  return failure(codeOf(thrown) ?? fallbackCode, message, { name: nameOf(thrown), ...violations, ...cause })
 }
 
 export function textContent(text: string): readonly ContentBlock[] {
@@ -135,7 +136,7 @@ export function withContexts(
 }
 
 function causeOf(thrown: unknown, depth: number): ToolFailureCause {
-  const code = errorCode(thrown) ?? foreignCode(thrown)
+  const code = codeOf(thrown)
   const inner = depth < MAX_CAUSES ? nestedCause(thrown) : undefined
   return Object.freeze({
     name: nameOf(thrown),
@@ -153,7 +154,16 @@ function nestedCause(thrown: unknown): unknown {
   }
 }
 
-function foreignCode(thrown: unknown): string | undefined {
+function isHarnessError(thrown: unknown): thrown is HarnessError {
+  try {
+    return thrown instanceof HarnessError
+  } catch {
+    return false // a revoked proxy
+  }
+}
+
+/** A string `code` of any error, ours or foreign. */
+function codeOf(thrown: unknown): string | undefined {
   try {
     const code = (thrown as { code?: unknown } | undefined)?.code
     return typeof code === 'string' ? code : undefined
@@ -162,7 +172,8 @@ function foreignCode(thrown: unknown): string | undefined {
   }
 }
 
-function nameOf(thrown: unknown): string {
+/** The class name of an error, otherwise what kind of value was thrown. Never throws. */
+export function nameOf(thrown: unknown): string {
   try {
     return thrown instanceof Error && typeof thrown.name === 'string' ? thrown.name : kindOf(thrown)
   } catch {

@@ -8,7 +8,7 @@ import { JsonValueError } from './errors.ts'
 import { Call, WrapperView } from './execution.ts'
 import { snapshotJson } from './json.ts'
 import type { ToolLayers } from './layers.ts'
-import { failure, success, textContent, thrownFailure, withContexts } from './outcome.ts'
+import { failure, nameOf, success, textContent, thrownFailure, withContexts } from './outcome.ts'
 import { isResultShape, postDecision, preDecision } from './policy.ts'
 import type { ContentBlock } from './presentation.ts'
 import type {
@@ -126,8 +126,10 @@ export class Pipeline {
   }
 
   private async wrap(call: Call, listeners: NonNullable<ListenerTable[string]>): Promise<ToolExecutionResult> {
-    const ours = new Set<unknown>()
+    const ours = new Set<ToolExecutionResult>()
+    let over = false
     const inner = async (): Promise<ToolExecutionResult> => {
+      if (over) throw new Error('next() called after the wrapper has answered')
       const result = await this.dispatch(call)
       ours.add(result)
       return result
@@ -135,20 +137,25 @@ export class Pipeline {
     try {
       const view = new WrapperView(call)
       const returned: unknown = await dispatchChain<unknown>(listeners, call.agent, [view], inner, { repeatable: true })
-      const result = ours.has(returned) ? (returned as ToolExecutionResult) : this.adopt(call, returned)
-      return abortedInstead(call, result)
+      const own = ours.has(returned as ToolExecutionResult)
+      return abortedInstead(call, own ? (returned as ToolExecutionResult) : this.adopt(call, returned, ours))
     } catch (error) {
       return withContexts(thrownFailure(error, 'POLICY_FAILED'), call.run?.contexts)
+    } finally {
+      over = true
     }
   }
 
   /** A result that a wrapper made itself: its value goes through the tool's declaration like any other. */
-  private adopt(call: Call, returned: unknown): ToolExecutionResult {
+  private adopt(call: Call, returned: unknown, ours: ReadonlySet<ToolExecutionResult>): ToolExecutionResult {
     if (!isResultShape(returned)) {
       const message = 'a tools/execute listener must return the result of next() or a result of its own'
       return failure('POLICY_FAILED', `${message} (got ${returned === null ? 'null' : typeof returned})`)
     }
-    const contexts = [...(call.run?.contexts ?? []), ...(returned.additionalContexts ?? [])]
+    // What the body deferred is added once, also when the wrapper copied it from a result of `next()`.
+    const copied = new Set([...ours].flatMap((result) => result.additionalContexts ?? []))
+    const added = (returned.additionalContexts ?? []).filter((message) => !copied.has(message))
+    const contexts = [...(call.run?.contexts ?? []), ...added]
     if (returned.isError) {
       const { message, code, name } = returned.error
       return withContexts(failure(code ?? 'TOOL_FAILED', message, name === undefined ? {} : { name }), contexts)
@@ -166,24 +173,22 @@ export class Pipeline {
     const definition = this.host.resolve(call)
     if (definition === undefined) return unknownTool(call)
     const run = (call.run = new BodyRun(call, definition.timeoutMs))
+    call.definition = definition
     const outcome = await this.enter(call, run, definition)
     return withContexts(this.outcome(call, run, definition, outcome), run.contexts)
   }
 
   private enter(call: Call, run: BodyRun, definition: ToolDefinition): BodyOutcome | Promise<BodyOutcome> {
-    let returned: unknown
+    let promise: Promise<unknown>
     try {
-      returned = definition.execute(call.arguments as never, run.view)
+      const returned: unknown = definition.execute(call.arguments as never, run.view)
+      if (returned instanceof Promise) promise = returned
+      else if (isThenable(returned)) promise = Promise.resolve(returned)
+      else return { kind: 'returned', value: returned }
     } catch (error) {
-      return { kind: 'threw', error }
+      return { kind: 'threw', error } // by the body, or by a hostile value that was asked whether it is a promise
     }
-    if (!(returned instanceof Promise)) {
-      if (!isThenable(returned)) return { kind: 'returned', value: returned }
-      returned = Promise.resolve(returned)
-    }
-    return run.settle(returned as Promise<unknown>, this.host.abandonAfterMs, (late) =>
-      this.host.abandoned.settled(call, late),
-    )
+    return run.settle(promise, this.host.abandonAfterMs, (late) => this.host.abandoned.settled(call, late))
   }
 
   private outcome(call: Call, run: BodyRun, definition: ToolDefinition, outcome: BodyOutcome): ToolExecutionResult {
@@ -239,7 +244,7 @@ export class Pipeline {
 
   /** Applies the tool's `maxResultBytes` to whatever came out, refusals and replacements included. */
   private bounded(call: Call, result: ToolExecutionResult): ToolExecutionResult {
-    const declared = this.host.resolve(call)?.maxResultBytes
+    const declared = (call.definition ?? this.host.resolve(call))?.maxResultBytes
     if (declared === undefined) return result
     let limit: unknown = declared
     try {
@@ -284,7 +289,7 @@ function bodyFailure(run: BodyRun, definition: ToolDefinition, thrown: unknown):
 }
 
 function isAbort(thrown: unknown): boolean {
-  return thrown instanceof Error && (thrown.name === 'AbortError' || thrown.name === 'TimeoutError')
+  return ['AbortError', 'TimeoutError'].includes(nameOf(thrown))
 }
 
 function unknownTool(call: Call): ToolFailure {

@@ -17,7 +17,10 @@ export function preDecision(answer: unknown): PreDecision {
 
 /** Throws for anything but a well-formed decision. */
 export function postDecision(answer: unknown): PostDecision {
-  const { kind, content, value, feedback } = fields(answer)
+  const { kind, content, value, feedback, additionalContexts } = fields(answer)
+  if (!isContextList(additionalContexts)) {
+    throw new TypeError('additionalContexts of a tools/post-execute decision must be a list of {content, source}')
+  }
   if (kind === 'accept') {
     if (content !== undefined && value !== undefined) {
       throw new TypeError('a tools/post-execute listener may replace content or value, not both')
@@ -42,11 +45,23 @@ export type ForeignResult = { additionalContexts?: readonly ContextMessage[] } &
 
 export function isResultShape(returned: unknown): returned is ForeignResult {
   const { isError, error, value, additionalContexts } = fields(returned)
-  if (additionalContexts !== undefined && !Array.isArray(additionalContexts)) return false
+  if (!isContextList(additionalContexts)) return false
   if (isError === false) return value !== undefined
   if (isError !== true) return false
   const { message, code, name } = fields(error)
   return typeof message === 'string' && isOptionalString(code) && isOptionalString(name)
+}
+
+/** True for what a model request can take in: text or blocks, and who says so. */
+export function isContextMessage(message: unknown): message is ContextMessage {
+  const { content, source } = fields(message)
+  const { kind } = fields(source)
+  const isKnown = kind === 'user' || kind === 'plugin' || kind === 'tool'
+  return isKnown && (typeof content === 'string' || contentViolation(content) === undefined)
+}
+
+function isContextList(messages: unknown): messages is readonly ContextMessage[] | undefined {
+  return messages === undefined || (Array.isArray(messages) && messages.every(isContextMessage))
 }
 
 function requireContent(name: string, blocks: unknown): void {

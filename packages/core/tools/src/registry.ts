@@ -134,8 +134,7 @@ export class ToolRegistry extends Service {
     const { name } = definition
     assertRegistrable(definition)
     const key = scopeOf(this.ctx)?.key
-    const { tools } = this.layers.open(key)
-    if (tools.has(name)) {
+    if (this.layers.peek(key)?.tools.has(name) === true) {
       throw new Error(
         key === undefined
           ? `tool "${name}" is already registered (for a per-agent variant, register through that agent's \`agent.ctx\` instead)`
@@ -178,7 +177,7 @@ export class ToolRegistry extends Service {
   presentAs(mode: ToolMode): () => void {
     const key = this.scopeFor('presentAs')
     resolveConfig({ mode })
-    const earlier = this.layers.open(key).mode
+    const earlier = this.layers.peek(key)?.mode
     if (earlier !== undefined) {
       throw new Error(
         `tools.presentAs("${mode}") conflicts with "${earlier}" already declared for this scope; one composition selects one presentation`,
