@@ -61,10 +61,21 @@ export async function start(
   })
   log.release(report)
   if (!report.ok) {
-    await host.dispose()
+    await stopped(host)
     throw new CommandError('a part that everything else needs did not start (see above)', EXIT.failed)
   }
-  return { ctx: host.ctx, report, dispose: () => host.dispose() }
+  return { ctx: host.ctx, report, dispose: () => stopped(host) }
+}
+
+/** Longer than the shell gives a command to end by itself. */
+const STOP_MS = 4000
+
+/** Stops the host. A plugin whose start never settles never stops either: without the timer the process would end here, with code 0. */
+async function stopped(host: Host): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, STOP_MS)))
+  await Promise.race([host.dispose(), late])
+  clearTimeout(timer)
 }
 
 /**

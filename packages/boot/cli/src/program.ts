@@ -1,6 +1,7 @@
 // The words of the command line: commands, flags, help. Each command's work is imported when it is asked for.
 import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { CheckFlags } from './commands/check.ts'
 import type { ExitCode } from './exit.ts'
 import type { HostFlags } from './host.ts'
 
@@ -100,6 +101,27 @@ function addTools(program: Command, exit: (code: ExitCode) => void): void {
     .action(async (tool: string, flags: HostFlags) =>
       exit(await (await import('./commands/tools.ts')).showTool(tool, flags)),
     )
+  hostFlags(tools.command('check'), 'headless')
+    .description('hold the tools of one plugin module to the contract of tools, with no model')
+    .argument('<module>', 'path or package of the plugin')
+    .option('--args <json>', 'known-good arguments of the only tool, to run it with; repeat for more', collect, [])
+    .option('--samples <file>', 'JSON file with known-good arguments by tool: {"tool": [{…}, …]}')
+    .option(
+      '--generate',
+      'also run the tools with arguments made up from their schemas: only for tools that may do anything',
+    )
+    .option('--seed <number>', 'makes up other arguments (default: 1)', wholeNumber)
+    .option('--json', 'print the reports as JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'dsh tools check ./src/my-plugin.ts --generate',
+        `dsh tools check @deepseek-ai/dsh-tool-bash --args '{"command":"true","description":"Do nothing"}'`,
+      ),
+    )
+    .action(async (module: string, flags: CheckFlags) =>
+      exit(await (await import('./commands/check.ts')).checkTools(module, flags)),
+    )
 }
 
 function addConfig(program: Command, exit: (code: ExitCode) => void): void {
@@ -135,6 +157,12 @@ function port(text: string): number {
   const value = Number(text)
   if (/^\d+$/.test(text) && value <= 65_535) return value
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text)
+  if (/^-?\d+$/.test(text) && Number.isSafeInteger(value)) return value
+  throw new InvalidArgumentError('It is a whole number.')
 }
 
 function milliseconds(text: string): number {

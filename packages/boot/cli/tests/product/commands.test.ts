@@ -105,7 +105,7 @@ describe('dsh call', () => {
     expect(failed.stderr).toMatch(/^dsh: greet: INVALID_ARGS: .*name/)
   })
 
-  it.each([
+  it.concurrent.each([
     ['{"name":"Ada"', /the arguments are not JSON: .*\(got \{"name":"Ada"\)/],
     ['["Ada"]', /the arguments must be a JSON object such as \{"name":"Ada"\} \(got \["Ada"\]\)/],
     ['null', /must be a JSON object/],
@@ -219,7 +219,7 @@ describe('patches', () => {
 })
 
 describe('help and mistakes', () => {
-  it.each(['', 'web', 'run', 'call', 'tools', 'tools list', 'tools show', 'config', 'config dump'])(
+  it.concurrent.each(['', 'web', 'run', 'call', 'tools', 'tools list', 'tools show', 'config', 'config dump'])(
     'shows examples in the help of "dsh %s"',
     async (command) => {
       const words = command === '' ? [] : command.split(' ')
@@ -237,7 +237,7 @@ describe('help and mistakes', () => {
     })
   })
 
-  it.each([
+  it.concurrent.each([
     [['bogus'], /unknown command 'bogus'/],
     [['call', 'greet', '--bogus'], /unknown option '--bogus'/],
     [['run', 'hi', '--patch'], /'--patch <file>' argument missing/],

@@ -64,10 +64,10 @@ describe('a plugin that does not start', () => {
     ],
     [
       'never',
-      /^dsh: \S+never\.yml:1: row "never" \(\S+\) failed: not ready after 400 ms: its apply has not settled; .+\n$/,
+      /^dsh: \S+never\.yml:1: row "never" \(\S+\) failed: not ready after 2500 ms: its apply has not settled; .+\n$/,
     ],
   ])('is told once, with its place, and the other tools work: %s', async (name, message) => {
-    const called = await world.dsh([...GREET, '--patch', `${name}.yml`, '--ready-timeout', '400'])
+    const called = await world.dsh([...GREET, '--patch', `${name}.yml`, '--ready-timeout', '2500'])
     expect(called).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n', stderr: expect.stringMatching(message) })
   })
 
@@ -76,6 +76,11 @@ describe('a plugin that does not start', () => {
     const failed = await world.dsh([...GREET, '--patch', 'required.yml'])
     expect(failed).toMatchObject({ code: 1, stdout: '' })
     expect(failed.stderr).toMatch(/no luck today[^]*dsh: a part that everything else needs did not start/)
+  })
+
+  it('does not hide the exit code of a command by never having started', async () => {
+    const failed = await world.dsh(['call', 'grete', '--patch', 'never.yml', '--ready-timeout', '2500'])
+    expect(failed).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('UNKNOWN_TOOL') })
   })
 
   it('is told with the line of its author when the registry refuses its tool', async () => {
@@ -125,7 +130,7 @@ describe('a plugin that does not start', () => {
 
   it('is shown to the page, whose sessions work', async () => {
     const patches = ['throws.yml', 'waits.yml', 'never.yml'].flatMap((file) => ['--patch', file])
-    const served = await world.serve([...GREET_PATCH, ...patches, '--ready-timeout', '400'])
+    const served = await world.serve([...GREET_PATCH, ...patches, '--ready-timeout', '2500'])
     const { problems } = await served.call('host.info', {})
     expect(problems.map(({ row }) => row)).toEqual(['throws', 'waits', 'never'])
     expect(problems.at(0)!.message).toContain('no luck today')
