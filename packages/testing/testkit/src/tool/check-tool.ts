@@ -70,7 +70,7 @@ export class ToolChecker {
   }
 
   name(): Promise<string> {
-    return this.session.withSubject(async ({ definition }) => String(definition.name))
+    return this.session.withSubject(async ({ definition }) => definition.name)
   }
 
   async check(id: CheckId): Promise<CheckReport> {

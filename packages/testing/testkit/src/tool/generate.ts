@@ -1,5 +1,5 @@
 // From a JSON Schema of the supported subset to values that match it, made by fast-check.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { validatorFor, type Json, type JsonSchema } from '@deepseek-ai/dsh-tools'
 import type { ArbitraryOverrides } from './options.ts'
 

@@ -1,5 +1,5 @@
 // Arguments that no honest model sends: names of the prototype, broken texts, depth, size, and things that are no JSON.
-import { validatorFor, type Json, type JsonSchema } from '@deepseek-ai/dsh-tools'
+import type { Json, JsonSchema } from '@deepseek-ai/dsh-tools'
 import { isObject, withProperty } from './near-valid.ts'
 
 export interface HostileArguments {
@@ -8,6 +8,8 @@ export interface HostileArguments {
   readonly args: unknown
   /** Valid arguments with an undeclared property more: as good to run as the valid ones. */
   readonly extra?: true
+  /** The declared parameter whose value is hostile. */
+  readonly key?: string
 }
 
 /** Set by an argument that manages to pollute a prototype. */
@@ -65,14 +67,9 @@ export function hostileArguments(schema: JsonSchema, valid: Json): HostileArgume
     ...extra('testkitExtra'),
   })
   for (const key of Object.keys(properties)) {
-    made.push(...hostileValues(key).map(([what, item]) => ({ what, args: withProperty(valid, key, item) })))
+    made.push(...hostileValues(key).map(([what, item]) => ({ what, key, args: withProperty(valid, key, item) })))
   }
   return made
-}
-
-/** Arguments that would run the body with something that the author did not call good. */
-export function isRunWith(schema: JsonSchema, args: unknown): boolean {
-  return validatorFor(schema).check(args)
 }
 
 function hostileValues(key: string): [what: string, value: Json][] {

@@ -1,5 +1,5 @@
 // What an author tells the kit about a tool, and the defaults for what was left out.
-import type { Arbitrary, default as fastCheck } from 'fast-check'
+import type * as fastCheck from 'fast-check'
 import type { Context, ScopeKey } from '@deepseek-ai/cordis'
 import type { Json, ToolAgent, ToolDefinition } from '@deepseek-ai/dsh-tools'
 import { TestkitOptionsError } from '../errors.ts'
@@ -17,14 +17,17 @@ export interface RunWorld {
 }
 
 /** Values for parameters by path (`name`, `options.depth`, `edits[].path`), in place of what the schema allows. */
-export type ArbitraryOverrides = Readonly<Record<string, Arbitrary<unknown>>>
+export type ArbitraryOverrides = Readonly<Record<string, fastCheck.Arbitrary<unknown>>>
 
 export interface ToolCheckOptions {
   /** Known-good arguments: a call with any of them succeeds, and may be repeated. */
   args?: readonly unknown[]
   /** Known-good arguments whose call takes longer than `settleMs` and the deadline; for cancellation and timeout. */
   slowArgs?: readonly unknown[]
-  /** Narrows what is generated. Gets fast-check, so that its caller needs no copy. */
+  /**
+   * Narrows what is generated, and keeps hostile values of these parameters from the body. Gets fast-check, so that its caller needs
+   * no copy.
+   */
   arbitraries?: (fc: typeof fastCheck) => ArbitraryOverrides
   /** Generated arguments a check. Default 25. */
   runs?: number

@@ -1,5 +1,5 @@
 // One checking of one tool: opens benches, and keeps what several checks look at, so that each call is made once.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { errorMessage } from '@deepseek-ai/cordis'
 import { isLosslessJson, snapshotJson, validatorFor, type Json, type ToolDefinition } from '@deepseek-ai/dsh-tools'
 import { TestkitOptionsError } from '../errors.ts'
@@ -74,6 +74,12 @@ export class Session {
       if (unfillable === undefined) throw error
       return skip(unfillable.message)
     }
+  }
+
+  /** True when the author named the values of a parameter, or of a part of it. */
+  restricts(key: string): boolean {
+    const paths = Object.keys(this.spec.arbitraries?.(fc) ?? {})
+    return paths.some((path) => path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[]`))
   }
 
   /** What valid arguments are made from. */

@@ -53,7 +53,7 @@ function setWires(note: Note, undo: (() => void)[]): void {
   const wire = (holder: object, keys: readonly string[], label: string): void => {
     for (const key of keys) replace(holder as Holder, key, tripping(`${label}${key}()`, note), undo)
   }
-  replace(globalThis as unknown as Holder, 'Date', trippingDate(note), undo)
+  replace(globalThis, 'Date', trippingDate(note), undo)
   wire(Math, ['random'], 'Math.')
   wire(performance, ['now'], 'performance.')
   wire(globalThis, ['fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'], '')

@@ -47,7 +47,7 @@ const RESULT_VIEWS: Readonly<Record<ToolResultView['card'], Fields>> = {
   terminal: {
     title: TEXT,
     output: TEXT,
-    exitCode: { type: 'integer' },
+    exitCode: { type: 'number' },
     signal: TEXT,
     notes: { type: 'array', items: { type: 'string' } },
   },
@@ -73,7 +73,7 @@ function compiled(views: Readonly<Record<string, Fields>>): ReadonlyMap<string, 
 export function viewViolations(kind: ViewKind, view: unknown): string[] {
   if (view === undefined) return []
   if (view instanceof Promise) return ['is a promise; presenters are synchronous']
-  const card: unknown = (view as { card?: unknown } | null)?.card
+  const card: unknown = Object(view).card
   const schema = typeof card === 'string' ? SCHEMAS[kind].get(card) : undefined
   if (schema === undefined) {
     return [

@@ -92,7 +92,11 @@ export function variant(parts: Partial<Omit<ToolDefinition, 'execute'>> & { exec
     ...rest,
     execute: async (args: never, exec: ToolBodyExecution) => {
       if (!validator.check(args)) throw new ToolArgsError(validator.violations(args, ''))
-      return execute(args as RepeatArgs, exec)
+      return execute(args, exec)
     },
   }
+}
+
+export function withoutDeadline({ timeoutMs: _, ...rest }: ToolDefinition): ToolDefinition {
+  return rest
 }

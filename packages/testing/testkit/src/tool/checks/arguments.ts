@@ -1,8 +1,8 @@
 // Arguments through the real registry: valid ones are taken, near-valid ones refused before the body, hostile ones survived.
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { validatorFor } from '@deepseek-ai/dsh-tools'
 import type { Bench, Called } from '../bench.ts'
-import { hostileArguments, isRunWith, POLLUTION } from '../hostile.ts'
+import { hostileArguments, POLLUTION, type HostileArguments } from '../hostile.ts'
 import { nearValid } from '../near-valid.ts'
 import { failureText, type CorpusCall, type Session } from '../session.ts'
 import { fail, skip } from '../verdict.ts'
@@ -89,16 +89,22 @@ export async function checkHostile(session: Session): Promise<void> {
   await session.withBench(async (bench) => {
     const { parameters } = bench.definition
     const [valid] = session.valid(bench.definition, 1)
-    const isSample = session.samples(bench.definition).length > 0
     const prototypes = prototypeKeys()
-    for (const { what, args, extra } of hostileArguments(parameters, valid!)) {
-      const mayRun = !session.spec.destructive || (isSample && extra === true) || !isRunWith(parameters, args)
-      if (mayRun) await checkOneHostile(bench, what, args, prototypes)
+    for (const hostile of hostileArguments(parameters, valid!)) {
+      if (validatorFor(parameters).check(hostile.args) && !mayRun(session, bench, hostile)) continue
+      await checkOneHostile(bench, hostile, prototypes)
     }
   })
 }
 
-async function checkOneHostile(bench: Bench, what: string, args: unknown, prototypes: string): Promise<void> {
+/** Arguments that the schema allows reach the body: not where the author restricted what may. */
+function mayRun(session: Session, { definition }: Bench, { extra, key }: HostileArguments): boolean {
+  if (session.spec.destructive) return extra === true && session.samples(definition).length > 0
+  return key === undefined || !session.restricts(key)
+}
+
+async function checkOneHostile(bench: Bench, hostile: HostileArguments, prototypes: string): Promise<void> {
+  const { what, args } = hostile
   const called = await bench.run(args)
   const polluted = prototypeKeys() !== prototypes
   if (polluted) {
@@ -109,7 +115,7 @@ async function checkOneHostile(bench: Bench, what: string, args: unknown, protot
   if (!called.result.isError) return
   const { code, message } = called.result.error
   if (code === 'INVALID_TOOL_OUTPUT' || /call stack/i.test(message)) fail(`${what}: ends as ${failureText(called)}`)
-  const refused = validatorFor(bench.definition.parameters).check(args) === false && code !== 'INVALID_ARGS'
+  const refused = !validatorFor(bench.definition.parameters).check(args) && code !== 'INVALID_ARGS'
   if (refused) fail(`${what}: breaks the schema, but ends as ${failureText(called)}`)
 }
 

@@ -34,21 +34,23 @@ async function checkEnteredAborted(session: Session, bench: Bench): Promise<void
 }
 
 /** Moments of a cancellation, from the start of a call on. */
-const MOMENTS: readonly { what: string; arm(this: void, abort: () => void): { options: CallOptions; stop(): void } }[] =
-  [
-    { what: 'at once', arm: (abort) => ({ options: { onCalled: abort }, stop() {} }) },
-    {
-      what: 'as its body got going',
-      arm: (abort) => ({ options: { onEntered: () => queueMicrotask(abort) }, stop() {} }),
+const MOMENTS: readonly {
+  what: string
+  arm(this: void, abort: () => void): { options: CallOptions; stop(this: void): void }
+}[] = [
+  { what: 'at once', arm: (abort) => ({ options: { onCalled: abort }, stop() {} }) },
+  {
+    what: 'as its body got going',
+    arm: (abort) => ({ options: { onEntered: () => queueMicrotask(abort) }, stop() {} }),
+  },
+  {
+    what: 'a moment later',
+    arm(abort) {
+      const timer = setTimeout(abort, 20)
+      return { options: {}, stop: () => clearTimeout(timer) }
     },
-    {
-      what: 'a moment later',
-      arm(abort) {
-        const timer = setTimeout(abort, 20)
-        return { options: {}, stop: () => clearTimeout(timer) }
-      },
-    },
-  ]
+  },
+]
 
 export async function checkCancelDuring(session: Session): Promise<void> {
   await session.withBench(async (bench) => {

@@ -9,11 +9,11 @@ const OVERLAPPING = 4
 
 export async function checkConcurrency(session: Session): Promise<void> {
   await session.withBench(async (bench) => {
-    const { name, isConcurrencySafe } = bench.definition
-    if (isConcurrencySafe === undefined) skip('does not declare isConcurrencySafe')
+    const { definition } = bench
+    if (definition.isConcurrencySafe === undefined) skip('does not declare isConcurrencySafe')
     const candidates = session.runnable(bench.definition, session.spec.runs)
     const safe = candidates.filter(
-      (args) => bench.ctx.tools.executionMode({ name, arguments: args }).kind === 'parallel',
+      (args) => bench.ctx.tools.executionMode({ name: definition.name, arguments: args }).kind === 'parallel',
     )
     if (safe.length === 0) skip('calls none of the known-good arguments safe')
     let compared = 0
