@@ -71,6 +71,8 @@ const en = {
   tryAgain: 'Try again',
   newSessionAction: 'Start a new session',
   chooseAnother: 'Choose another model',
+  programCalls: (calls: number) => plural(calls, 'call', 'calls'),
+  moreCalls: (calls: number) => `${plural(calls, 'more call', 'more calls')} not shown`,
   summary: (calls: number, failed: number, time: string) =>
     [plural(calls, 'call', 'calls'), failed > 0 ? `${failed} failed` : '', time].filter(Boolean).join(' · '),
   newRows: (count: number) => `${count} new`,

@@ -239,8 +239,10 @@ describe('readCall', () => {
     expect(readCall(item)).toEqual({ state: 'bad', receipt: 'exit 3', tone: 'err' })
   })
 
-  it('puts the worst note first', () => {
-    const item = done({ isError: false }, { card: 'terminal', exitCode: 0, notes: ['timed out'] })
-    expect(readCall(item)).toMatchObject({ state: 'bad', receipt: 'timed out' })
+  it('puts the worst note first, as bad news only when the command ended badly', () => {
+    const killed = done({ isError: false }, { card: 'terminal', signal: 'SIGTERM', notes: ['timed out', 'truncated'] })
+    expect(readCall(killed)).toEqual({ state: 'bad', receipt: 'timed out', tone: 'err' })
+    const cut = done({ isError: false }, { card: 'terminal', exitCode: 0, notes: ['truncated'] })
+    expect(readCall(cut)).toEqual({ state: 'ok', receipt: 'truncated', tone: 'warn' })
   })
 })

@@ -40,7 +40,7 @@ export const CallRow = memo((props: CallRowProps) => {
   })
   const elapsed = item.startedAt === undefined ? 0 : Math.max(0, now - item.startedAt)
   const eager = running
-    ? item.output !== '' && elapsed > showLiveAfterMs
+    ? (item.output !== '' || item.calls !== undefined) && elapsed > showLiveAfterMs
     : props.lastTurn && (reading.state === 'bad' || reading.state === 'failed')
   const open = props.open ?? eager
   return (
@@ -97,6 +97,7 @@ function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) 
           <Body item={item} />
         </CardBoundary>
       )}
+      {item.calls !== undefined && !raw && <NestedCalls calls={item.calls} count={item.callCount ?? 0} />}
       {unknownKind !== undefined && <div className="px-3 pb-1.5 text-meta text-ink3">{t.unknownView(unknownKind)}</div>}
       <div className="flex h-7 items-center gap-1 border-t border-line px-3 text-meta text-ink3 pointer-coarse:h-10">
         <span className="min-w-0 truncate tabular-nums">
@@ -119,6 +120,34 @@ function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) 
           </button>
         </span>
       </div>
+    </div>
+  )
+}
+
+/** The calls of a program, as rows of their own; what the state does not keep of many is counted. */
+function NestedCalls({ calls, count }: { calls: readonly CallItem[]; count: number }) {
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const toggle = (key: string, opened: boolean): void =>
+    setOpen((known) => {
+      const next = new Set(known)
+      if (opened) next.add(key)
+      else next.delete(key)
+      return next
+    })
+  return (
+    <div className="border-t border-line px-3 py-1" role="group" aria-label={t.programCalls(count)}>
+      {calls.map((call) => (
+        <CallRow
+          key={call.key}
+          item={call}
+          cwd=""
+          open={open.has(call.key)}
+          lastTurn={false}
+          tabStop
+          onToggle={toggle}
+        />
+      ))}
+      {count > calls.length && <div className="text-meta text-ink3">{t.moreCalls(count - calls.length)}</div>}
     </div>
   )
 }

@@ -66,10 +66,11 @@ export function Composer(props: ComposerProps) {
     // Only a new `incoming` counts, not each keystroke.
   }, [incoming])
 
-  // Whoever comes with a keyboard comes to write; on a touch screen the keyboard would cover the page.
+  // Whoever comes to the first page with a keyboard comes to write; on a touch screen the keyboard would cover the page. In a
+  // session the letters are keys of the list until somebody writes.
   useEffect(() => {
     const elsewhere = document.activeElement !== null && document.activeElement !== document.body
-    if (!elsewhere && matchMedia('(pointer: fine)').matches) area.current?.focus()
+    if (sessionId === undefined && !elsewhere && matchMedia('(pointer: fine)').matches) area.current?.focus()
   }, [sessionId])
 
   useLayoutEffect(() => {

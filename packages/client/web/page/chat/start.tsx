@@ -27,6 +27,8 @@ async function startSession(text: string, model: ModelRef | undefined): Promise<
   } finally {
     writeDraft(undefined, '')
     navigate(sessionPath(session.id))
+    // Whoever has just written goes on writing; the composer of the session exists once React has drawn it.
+    setTimeout(() => document.querySelector<HTMLElement>('[data-composer]')?.focus(), 0)
   }
 }
 

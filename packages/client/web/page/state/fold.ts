@@ -6,6 +6,9 @@ import type { CallItem, Frame, Item, SessionState, TextItem } from './items.ts'
 /** Characters of live output kept for a call. */
 export const liveOutputLimit = 64 * 1024
 
+/** Calls kept of one program; a loop may make a hundred thousand. */
+const nestedCallLimit = 200
+
 export const emptySession: SessionState = {
   items: [],
   live: [],
@@ -87,6 +90,10 @@ function foldEvent(draft: Draft, frame: EventFrame): void {
       return foldCall(draft, event, frame)
     case 'tool/result':
       return foldResult(draft, event.data, frame)
+    case 'tool/sub-call':
+      return foldSubCall(draft, event, frame)
+    case 'tool/sub-result':
+      return foldSubResult(draft, event.data, frame)
     case 'session/notice':
       draft.items.push({ kind: 'notice', key, turn, ...event.data })
       return
@@ -158,6 +165,40 @@ function foldResult(draft: Draft, data: SessionEventMap['tool/result'], frame: E
     const key = callKey(turn, step, `${callId}@${frame.event.seq}`)
     draft.items.push({ kind: 'call', key, turn, callId, name: 'tool', arguments: '', ...done })
   }
+}
+
+function foldSubCall(draft: Draft, event: SessionEvent<'tool/sub-call'>, frame: EventFrame): void {
+  const { callId, subCallId, name } = event.data
+  const at = findCall(draft, callId)
+  const outer = draft.items[at]
+  if (outer?.kind !== 'call') return
+  const call: CallItem = {
+    kind: 'call',
+    key: `${outer.key}/${subCallId}`,
+    turn: outer.turn,
+    callId: subCallId,
+    name,
+    arguments: event.data.arguments,
+    phase: 'running',
+    startedAt: event.time,
+    output: '',
+    ...(frame.call ? { callView: frame.call } : {}),
+  }
+  const calls = outer.calls ?? []
+  const callCount = (outer.callCount ?? 0) + 1
+  draft.items[at] = { ...outer, callCount, calls: calls.length < nestedCallLimit ? [...calls, call] : calls }
+}
+
+function foldSubResult(draft: Draft, data: SessionEventMap['tool/sub-result'], frame: EventFrame): void {
+  const { callId, subCallId, callSeq: _callSeq, ...outcome } = data
+  const at = findCall(draft, callId)
+  const outer = draft.items[at]
+  if (outer?.kind !== 'call') return
+  const view = frame.result ? { resultView: frame.result } : {}
+  const calls = outer.calls?.map((call): CallItem =>
+    call.callId === subCallId ? { ...call, phase: 'done', outcome, ...view } : call,
+  )
+  draft.items[at] = { ...outer, ...(calls === undefined ? {} : { calls }) }
 }
 
 function endTurn(draft: Draft, event: SessionEvent<'turn/end'>): void {

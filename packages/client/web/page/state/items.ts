@@ -40,6 +40,10 @@ export interface CallItem extends ItemBase {
   readonly outcome?: CallOutcome
   /** Newest part of the live output; dropped when the result arrives. */
   readonly output: string
+  /** The first calls that its program made, in their order. */
+  readonly calls?: readonly CallItem[]
+  /** How many it made in all. */
+  readonly callCount?: number
   readonly fraction?: number
   readonly label?: string
 }

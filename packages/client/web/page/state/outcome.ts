@@ -66,7 +66,7 @@ export function readCall(item: CallItem): CallReading {
     const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined
     return known ? reading(known[0], known[1]) : reading('failed', code === '' ? t.states.failed : code)
   }
-  return readTerminal(item) ?? reading('ok', '')
+  return readTerminal(item) ?? reading('ok', item.callCount === undefined ? '' : t.programCalls(item.callCount))
 }
 
 function readTerminal(item: CallItem): CallReading | undefined {
