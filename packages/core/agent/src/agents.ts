@@ -15,6 +15,7 @@ import { AgentHandle } from './agent.ts'
 import { agentsConfig, type AgentsConfig } from './config.ts'
 import { AgentError } from './errors.ts'
 import type { LoopServices } from './loop-parts.ts'
+import { SubCallLog } from './sub-calls.ts'
 import type {
   Agent,
   AgentEndOfTurn,
@@ -68,10 +69,11 @@ export class Agents extends Service implements AgentService {
   private home: Fiber | undefined
   private closed = false
 
-  constructor(ctx: Context, config: AgentsConfig) {
+  constructor(ctx: Context, config: Partial<AgentsConfig> = {}) {
     super(ctx, 'agents')
     this.own = ctx
-    this.config = config
+    // What arrives here has been through `Config`, which fills in what was left out.
+    this.config = config as AgentsConfig
     // Plain instances: a call through a context's proxy costs more than a whole step of the loop.
     this.services = { tools: plain(ctx.tools), systemPrompt: plain(ctx.systemPrompt), llm: plain(ctx.llm) }
     this.sessions = plain(ctx.sessions)
@@ -84,6 +86,10 @@ export class Agents extends Service implements AgentService {
     const { own } = this
     const stop = (): Promise<void> => this.disposeAll()
     const setHome = (fiber: Fiber): void => void (this.home = fiber)
+    const subCalls = new SubCallLog()
+    own.on('tools/sub-call', ({ agent, callId }, event) => {
+      if (agent instanceof AgentHandle) subCalls.note(agent.session, callId, event)
+    })
     // One ordered effect: agents end before the fiber that holds their scopes does.
     ordered(own, 'agents', function* () {
       const home = own.plugin({ name: 'agents.scopes', apply() {} })

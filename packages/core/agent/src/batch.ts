@@ -2,13 +2,12 @@
 import { errorCode, errorMessage } from '@deepseek-ai/cordis'
 import type { ToolCallBlock } from '@deepseek-ai/dsh-llm'
 import type { SessionEventMap } from '@deepseek-ai/dsh-session'
-import type { ContextMessage, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
+import { boundContent, CallScheduler } from '@deepseek-ai/dsh-tools'
+import type { ContextMessage, ScheduledCall, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import type { ActiveTurn } from './active-turn.ts'
 import { parseArguments } from './call-ids.ts'
 import { isBlank } from './inbox.ts'
 import type { LoopParts } from './loop-parts.ts'
-import { boundContent } from './result-text.ts'
-import { CallScheduler, type ScheduledCall } from './scheduler.ts'
 
 interface BatchContext {
   readonly turn: number
@@ -22,6 +21,7 @@ interface CallOutcome {
   readonly result: Pick<ToolExecutionResult, 'content' | 'meta' | 'additionalContexts'> & {
     readonly isError: boolean
     readonly error?: { readonly code: string; readonly message: string }
+    readonly concludesTurn?: true
   }
   /** The loop itself failed: the turn ends with this after the batch. */
   readonly fault?: { readonly error: unknown } | undefined
@@ -29,12 +29,15 @@ interface CallOutcome {
 
 const UNSTARTED = 'The call was not started: the turn was stopped before.'
 
-/** Resolves when every call has its result in the log. Rejects when the log or the registry itself failed. */
+/**
+ * Resolves when every call has its result in the log, with whether a call asked for the turn to end here. Rejects when the log
+ * or the registry itself failed.
+ */
 export async function runBatch(
   parts: LoopParts,
   context: BatchContext,
   calls: readonly ToolCallBlock[],
-): Promise<void> {
+): Promise<{ concludes: boolean }> {
   const scheduler = new CallScheduler<CallOutcome>({ maxParallelCalls: parts.config.maxParallelCalls })
   const stop = (): void => scheduler.stop()
   const forget = context.active.onCancel(stop)
@@ -43,10 +46,13 @@ export async function runBatch(
     if (context.active.cancelled !== undefined) stop()
     const settled = await Promise.allSettled(submitted)
     addContexts(parts, settled)
+    let concludes = false
     for (const each of settled) {
       if (each.status === 'rejected') throw each.reason
       if (each.value.fault !== undefined) throw each.value.fault.error
+      concludes ||= each.value.result.concludesTurn === true
     }
+    return { concludes }
   } finally {
     forget()
   }

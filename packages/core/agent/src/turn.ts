@@ -40,10 +40,10 @@ async function runSteps(parts: LoopParts, turn: number, active: ActiveTurn): Pro
     if ('kind' in entered) return entered
     const answer = await askModel(parts, context, entered)
     if (answer.kind === 'end') return answer.reason
-    if (answer.calls.length > 0) await runBatch(parts, context, answer.calls)
+    const owes = answer.calls.length > 0 && !(await runBatch(parts, context, answer.calls)).concludes
     if (active.cancelled !== undefined) return active.cancelled
     if (answer.finish === 'max-tokens') return { kind: 'max-tokens' }
-    if (answer.calls.length === 0 && !inbox.steers()) return { kind: 'completed' }
+    if (!owes && !inbox.steers()) return { kind: 'completed' }
     claimed = inbox.claimForStep()
   }
 }

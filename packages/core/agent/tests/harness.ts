@@ -96,7 +96,7 @@ export async function startHost(config: Partial<AgentsConfig> = {}, at?: string)
   await ctx.plugin(SystemPrompt)
   await ctx.plugin(ToolRegistry)
   await ctx.plugin(Llm)
-  await ctx.plugin(Agents, { ...FAST, ...config } as AgentsConfig)
+  await ctx.plugin(Agents, { ...FAST, ...config })
   const model = new ScriptedModel()
   ctx.llm.register(model)
   return {

@@ -81,6 +81,24 @@ export interface SessionEventMap {
     /** Milliseconds from `tool/call`. */
     readonly durationMs: number
   }
+  /** A program of the call `callId` calls a tool. `arguments` is JSON text, like a model's. */
+  'tool/sub-call': {
+    readonly callId: string
+    readonly subCallId: string
+    readonly name: string
+    readonly arguments: string
+  }
+  /** How that ended, told in the order of the program. Never part of what a model is sent: the program got the value. */
+  'tool/sub-result': {
+    readonly callId: string
+    readonly subCallId: string
+    /** `seq` of the `tool/sub-call`. */
+    readonly callSeq: number
+    readonly content: readonly ContentBlock[]
+    readonly isError: boolean
+    readonly error?: { readonly code: string; readonly message: string }
+    readonly durationMs: number
+  }
   /** Something a person should know about the log itself, e.g. a torn last line that was dropped. */
   'session/notice': { readonly code: string; readonly message: string }
 }

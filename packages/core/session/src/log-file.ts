@@ -20,7 +20,7 @@ export interface LogFileOptions {
 }
 
 const INDEX_STEP = 256
-const BATCH_BYTES = 256 * 1024
+const BATCH_BYTES = 64 * 1024
 const READ_CHUNK = 128 * 1024
 const syncFile = promisify(fdatasync)
 
@@ -203,7 +203,7 @@ class PendingLines {
   clear(): void {
     this.size = 0
     this.count = 0
-    // Most sessions are quiet: none keeps the room that one busy moment took.
+    // The room that a long line took is not kept for good.
     if (this.bytes.length > 2 * BATCH_BYTES) this.bytes = Buffer.allocUnsafe(SMALL)
   }
 

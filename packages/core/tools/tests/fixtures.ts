@@ -82,3 +82,14 @@ export function waitingBody(): { execute: ToolDefinition['execute']; started: ()
     started: () => new Promise((resolve) => waiting.push(resolve)),
   }
 }
+
+export interface Deferred<T = void> {
+  readonly promise: Promise<T>
+  readonly resolve: (value: T) => void
+}
+
+export function deferred<T = void>(): Deferred<T> {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((done) => (resolve = done))
+  return { promise, resolve }
+}

@@ -37,6 +37,7 @@ class ThrowingThen extends Promise<unknown> {
 
 describe('a hostile body', () => {
   it.each<[string, () => unknown]>([
+    // oxlint-disable-next-line unicorn/no-thenable -- that is the trap
     ['returns an object whose `then` throws', () => Object.defineProperty({}, 'then', { get: boo })],
     ['returns a promise of a kind that throws when it is waited for', () => new ThrowingThen(() => undefined)],
     ['returns a revoked proxy', revokedProxy],

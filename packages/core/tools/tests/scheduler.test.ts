@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as fc from 'fast-check'
-import { CallScheduler, type ScheduledCall } from '@deepseek-ai/dsh-agent'
-import { deferred, type Deferred } from './harness.ts'
+import { CallScheduler, type ScheduledCall } from '../src/index.ts'
+import { deferred, type Deferred } from './fixtures.ts'
 
 interface Probe extends ScheduledCall<string> {
   readonly gate: Deferred<string>
