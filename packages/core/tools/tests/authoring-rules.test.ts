@@ -303,10 +303,9 @@ describe('Rules of the execute() contract: "Execution identity is protected"', (
         () => ((exec as { signal: unknown }).signal = undefined),
         () => ((exec as { signal: unknown }).signal = null),
         () => ((exec as { signal: unknown }).signal = { aborted: false }),
-        () => Reflect.deleteProperty(exec, 'signal') || boom(),
       )
-      for (const attempt of attempts.slice(0, 3)) expect(attempt).toThrow(TypeError)
-      attempts[3]?.()
+      for (const attempt of attempts) expect(attempt).toThrow(TypeError)
+      Reflect.deleteProperty(exec, 'signal')
       expect(exec.signal).toBeInstanceOf(AbortSignal)
       return next()
     })
@@ -409,17 +408,13 @@ describe('Rules of the execute() contract: "Honor exec.signal"', () => {
   it('cancels in-flight work when it fires', async () => {
     const { tools, call } = await harness()
     const caller = new AbortController()
-    const started = Promise.withResolvers<void>()
-    tools.register(
-      bodyTool('sleeps', (_args, { signal }) => {
-        started.resolve()
-        return delay(3_600_000, 'never', { signal })
-      }),
-    )
+    const work = vi.fn((_args: unknown, { signal }: ToolBodyExecution) => delay(3_600_000, 'never', { signal }))
+    tools.register(bodyTool('sleeps', work))
     const running = call('sleeps', {}, { signal: caller.signal })
-    await started.promise
+    await expect.poll(() => work.mock.calls.length).toBe(1)
     caller.abort()
     expect(failureOf(await running).code).toBe('ABORTED')
+    await expect(work.mock.results[0]?.value).rejects.toThrow('aborted')
   })
 })
 
@@ -477,17 +472,15 @@ describe('Rules of the execute() contract: "Use exec.agent for async notificatio
     const { tools, call } = await harness()
     const injected: ContextMessage[] = []
     const agent: ToolAgent = { id: 'a', inject: (message) => void injected.push(message) }
-    const work = Promise.withResolvers<void>()
-    let notified: Promise<void> | undefined
+    let notify = (): void => undefined
     tools.register(
       bodyTool('starts', (_args, exec) => {
-        notified = work.promise.then(() => exec.agent?.inject(note('done')))
+        notify = () => exec.agent?.inject(note('done'))
         return 'started'
       }),
     )
     expect(await call('starts', {}, { agent })).toMatchObject({ value: 'started' })
-    work.resolve()
-    await notified
+    notify()
     expect(injected).toEqual([note('done')])
   })
 
@@ -563,7 +556,7 @@ describe('Execution policy and observation', () => {
     tools.register(bodyTool('flaky', () => (++runs < 3 ? boom() : runs)))
     ctx.on('tools/execute', async (_exec, next) => {
       let result = await next()
-      while (result.isError && runs < 5) result = await next()
+      while (result.isError) result = await next()
       return result
     })
     expect(await call('flaky')).toMatchObject({ value: 3 })
@@ -626,7 +619,7 @@ describe('Execution policy and observation', () => {
       attempts.push(
         () => Object.assign(result, { isError: true }),
         () => (result.content as ContentBlock[]).push({ type: 'text', text: 'forged' }),
-        () => Object.assign((result as { value: { rows: unknown } }).value, { rows: [] }),
+        () => Object.assign((result as unknown as { value: object }).value, { rows: [] }),
       )
       for (const attempt of attempts) expect(attempt).toThrow(TypeError)
     })
@@ -729,7 +722,7 @@ describe('Code Mode reaches your tool for free', () => {
       if (exec.name === 'greet') stages.push(stage)
     }
     ctx.on('tools/pre-execute', (exec, next) => (seen('pre', exec), next()))
-    tools.guard((exec) => void seen('guard', exec))
+    tools.guard((exec) => (seen('guard', exec), undefined))
     ctx.on('tools/execute', (exec, next) => (seen('around', exec), next()))
     ctx.on('tools/post-execute', (exec, _result, next) => (seen('post', exec), next()))
     ctx.on('tools/result', (exec) => seen('result', exec))
@@ -896,7 +889,7 @@ describe('Hard rules', () => {
 
 describe('The three gates of register()', () => {
   const faulty = (part: object): ToolDefinition =>
-    ({ name: 'bad', description: '', parameters: { type: 'object' }, execute: () => null, ...part }) as ToolDefinition
+    ({ name: 'bad', description: '', parameters: { type: 'object' }, execute: () => null, ...part }) as never
   const thrownBy = (run: () => unknown): Error => {
     try {
       run()
@@ -1253,13 +1246,13 @@ describe('ctx.tools', () => {
     expect(definition.parameters.required).toEqual(['name'])
   })
 
-  it.each<[string, unknown, string]>([
-    ['an exact true', () => true, 'parallel'],
-    ['a truthy value', () => 'yes', 'exclusive'],
-    ['a promise of true', async () => true, 'exclusive'],
-    ['a throw', boom, 'exclusive'],
-    ['no declaration', undefined, 'exclusive'],
-  ])('executionMode: %s is %s', async (_what, isConcurrencySafe, kind) => {
+  it.each<[string, string, unknown]>([
+    ['an exact true', 'parallel', () => true],
+    ['a truthy value', 'exclusive', () => 'yes'],
+    ['a promise of true', 'exclusive', async () => true],
+    ['a throw', 'exclusive', boom],
+    ['no declaration', 'exclusive', undefined],
+  ])('executionMode: %s is %s', async (_what, kind, isConcurrencySafe) => {
     const { tools } = await harness()
     tools.register(bodyTool('t', () => 1, { isConcurrencySafe } as Partial<ToolDefinition>))
     expect(tools.executionMode({ name: 't', arguments: {}, agent: undefined })).toEqual({ kind })
@@ -1280,7 +1273,7 @@ describe('ctx.tools', () => {
     )
     scope.ctx.tools.restrict({ deny: ['greet'] })
     const kind = (name: string, args: unknown): string =>
-      tools.executionMode({ name, arguments: args, agent: agent as never }).kind
+      tools.executionMode({ name, arguments: args, agent }).kind
     expect([kind('nobody', {}), kind('greet', {}), kind('safe', {}), kind('safe', { n: 1 })]).toEqual([
       'exclusive',
       'exclusive',
