@@ -65,7 +65,7 @@ describe('dsh tools check', () => {
       ['first', true],
       ['second', true],
     ])
-    expect(reports[0]!.checks.find(({ id }) => id === 'args-valid')?.status).toBe('passed')
+    expect(reports[0]?.checks.find(({ id }) => id === 'args-valid')?.status).toBe('passed')
     expect(code).toBe(0)
   })
 

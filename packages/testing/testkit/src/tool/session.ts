@@ -1,12 +1,19 @@
 // One checking of one tool: opens benches, and keeps what several checks look at, so that each call is made once.
 import * as fc from 'fast-check'
 import { errorMessage } from '@deepseek-ai/cordis'
-import { isLosslessJson, snapshotJson, validatorFor, type Json, type ToolDefinition } from '@deepseek-ai/dsh-tools'
+import {
+  assertObjectJsonSchema,
+  isLosslessJson,
+  snapshotJson,
+  validatorFor,
+  type Json,
+  type ToolDefinition,
+} from '@deepseek-ai/dsh-tools'
 import { TestkitOptionsError } from '../errors.ts'
 import { Bench, type Called } from './bench.ts'
 import { UnfillableSchema, valuesOf } from './generate.ts'
 import type { CheckSpec, ToolUnderTest } from './options.ts'
-import { fail, shown, skip, thrownText } from './verdict.ts'
+import { fail, NotChecked, shown, skip, thrownText } from './verdict.ts'
 
 /** A call of the corpus: known-good arguments, or generated ones. */
 export interface CorpusCall extends Called {
@@ -32,10 +39,11 @@ export class Session {
     this.spec = spec
   }
 
-  /** Runs `work` with the tool registered; the check is skipped when the registry refuses it. */
+  /** Runs `work` with the tool registered; the check is skipped when the tool is too broken for that. */
   async withBench<T>(work: (bench: Bench) => Promise<T>): Promise<T> {
     return this.withSubject((bench) => {
       if (bench.refusal !== undefined) skip('the tool does not register')
+      if (!compiles(bench.definition.parameters)) skip('its parameters do not compile')
       return work(bench)
     })
   }
@@ -76,6 +84,16 @@ export class Session {
     }
   }
 
+  /** Made-up arguments where known-good ones will do as well: none when the schema gives none. */
+  generatedBeside(definition: ToolDefinition): Json[] {
+    try {
+      return this.generated(definition)
+    } catch (error) {
+      if (error instanceof NotChecked && this.spec.args.length > 0) return []
+      throw error
+    }
+  }
+
   /** True when the author named the values of a parameter, or of a part of it. */
   restricts(key: string): boolean {
     const paths = Object.keys(this.spec.arbitraries?.(fc) ?? {})
@@ -113,9 +131,8 @@ export class Session {
   private async fill(bench: Bench): Promise<CorpusCall[]> {
     const { definition } = bench
     const samples = this.samples(definition).map((args) => ({ args, origin: 'sample' as const }))
-    const generated = this.spec.destructive
-      ? []
-      : this.generated(definition).map((args) => ({ args, origin: 'generated' as const }))
+    const made = this.spec.destructive ? [] : this.generatedBeside(definition)
+    const generated = made.map((args) => ({ args, origin: 'generated' as const }))
     const calls: CorpusCall[] = []
     for (const { args, origin } of [...samples, ...generated]) {
       const called = await bench.run(args)
@@ -142,6 +159,16 @@ export class Session {
   failOnRejections(before: number, ...example: readonly unknown[]): void {
     const added = this.rejections.slice(before)
     if (added.length > 0) fail(`a rejection went unhandled: ${added.join('; ')}`, ...example)
+  }
+}
+
+/** A registry may take a tool with parameters that it cannot tell a model, and keep it from models. */
+function compiles(parameters: unknown): boolean {
+  try {
+    assertObjectJsonSchema(parameters)
+    return true
+  } catch {
+    return false // schema-parameters says why
   }
 }
 

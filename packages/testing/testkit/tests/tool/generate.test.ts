@@ -52,7 +52,7 @@ function bounded(low: string, high: string, span: number): fc.Arbitrary<Record<s
   const low$ = fc.integer({ min: 0, max: 3 })
   return fc.tuple(low$, fc.integer({ min: 0, max: 4 }), fc.subarray([low, high])).map(([from, steps, keys]) => {
     const both: Record<string, number> = { [low]: from, [high]: from + steps * (span < 1 ? span : 1) }
-    return Object.fromEntries(keys.map((key) => [key, both[key]!]))
+    return Object.fromEntries(keys.map((key) => [key, both[key] ?? 0]))
   })
 }
 

@@ -97,6 +97,8 @@ export function variant(parts: Partial<Omit<ToolDefinition, 'execute'>> & { exec
   }
 }
 
-export function withoutDeadline({ timeoutMs: _, ...rest }: ToolDefinition): ToolDefinition {
-  return rest
+export function withoutDeadline(tool: ToolDefinition): ToolDefinition {
+  const copy = { ...tool }
+  delete copy.timeoutMs
+  return copy
 }

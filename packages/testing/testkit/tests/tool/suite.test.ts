@@ -32,7 +32,7 @@ describe('testTool', { timeout: 60_000 }, () => {
     const { suites, tests } = collect(repeat)
     expect(suites).toEqual(['repeat keeps the tool contract'])
     expect(tests).toHaveLength(25)
-    expect(tests[0]!.name).toBe('has a name that every provider takes (schema-name)')
+    expect(tests[0]?.name).toBe('has a name that every provider takes (schema-name)')
     expect(tests.every(({ body }) => body.length === 0)).toBe(true)
   })
 
@@ -100,6 +100,23 @@ describe('options', { timeout: 60_000 }, () => {
     expect(skipped.map(({ id }) => id)).toEqual(
       expect.arrayContaining(['args-valid', 'cancel-during', 'isolation-process']),
     )
+  })
+
+  it('goes on with known-good arguments where none can be made up, and says so', async () => {
+    const tool = defineTool({
+      name: 'picky',
+      description: 'Takes a date of the proleptic calendar.',
+      parameters: {
+        day: { type: 'string', required: true, description: 'A day', pattern: '^(?=.*-)(?!.*x)[0-9-]{10}$' },
+      },
+      output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: value }] },
+      execute: ({ day }) => day,
+    })
+    const report = await checkTool(tool, { args: [{ day: '2024-02-29' }] })
+    expect(report.ok, formatReport(report)).toBe(true)
+    expect(statuses(report)).toMatchObject({ 'args-valid': 'skipped', 'render-size': 'passed' })
+    const { reason } = report.checks.find(({ id }) => id === 'args-valid')!
+    expect(reason).toMatch(/^found no value for "day" that its schema accepts .*; name one in arbitraries$/)
   })
 
   it('keeps made-up and hostile values of restricted parameters from the body', async () => {
@@ -182,11 +199,20 @@ describe('the report', { timeout: 60_000 }, () => {
 
 describe('the process that checks', { timeout: 60_000 }, () => {
   it('has its clock, random numbers, files and listeners back afterwards', async () => {
-    const before = [Date, Math.random, performance.now, globalThis.fetch, readFileSync, process.cwd] as const
+    // By identity: what stands in for a function during a check looks like one too.
+    const ambient = (): unknown[] => [
+      Date,
+      Math.random,
+      Reflect.get(performance, 'now'),
+      globalThis.fetch,
+      readFileSync,
+      Reflect.get(process, 'cwd'),
+    ]
+    const before = ambient()
     const listeners = process.listeners('unhandledRejection')
     const { checks } = await checkTool(repeat, { ...options, slowArgs: [] })
     expect(checks.length).toBe(25)
-    expect([Date, Math.random, performance.now, globalThis.fetch, readFileSync, process.cwd]).toEqual([...before])
+    expect(ambient().map((each, index) => each === before[index])).toEqual(before.map(() => true))
     expect(process.listeners('unhandledRejection')).toEqual(listeners)
     expect(existsSync(process.cwd())).toBe(true)
   })

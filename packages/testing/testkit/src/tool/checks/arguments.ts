@@ -22,10 +22,13 @@ const BUGS = new Set(['TypeError', 'ReferenceError', 'RangeError'])
 export async function checkValid(session: Session): Promise<void> {
   const corpus = await session.corpus()
   if (corpus.length === 0) skip('destructive, and no known-good arguments: give args')
+  const definition = await session.withBench(async (bench) => bench.definition)
   for (const called of corpus) {
     const problem = validProblem(called)
     if (problem !== undefined) fail(problem, called.origin === 'sample' ? called.args : await smallest(session, called))
   }
+  // Where nothing could be made up, known-good arguments alone say too little.
+  if (!session.spec.destructive) session.generated(definition, 1)
 }
 
 function validProblem(called: Called & Partial<Pick<CorpusCall, 'origin'>>): string | undefined {

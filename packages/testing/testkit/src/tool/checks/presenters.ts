@@ -116,19 +116,9 @@ const MAX_RESULTS = 12
 /** What a log of today holds. */
 const honest: Inputs = async (session, definition) => {
   const results = await loggedResults(session)
-  const args = [
-    ...session.samples(definition),
-    ...session.slowSamples(definition),
-    ...generatedOrNone(session, definition),
-  ]
+  const known = [...session.samples(definition), ...session.slowSamples(definition)]
+  const args = [...known, ...session.generatedBeside(definition)]
   return { args: args.map((each) => snapshotJson(each)), results: results.slice(0, MAX_RESULTS) }
-}
-
-/** Replacements, `setup` and the like may leave no generated arguments; samples do then. */
-function generatedOrNone(session: Session, definition: ToolDefinition): Json[] {
-  return session.samples(definition).length === 0
-    ? session.generated(definition)
-    : session.valid(definition, session.spec.runs)
 }
 
 async function loggedResults(session: Session): Promise<PresentedResult[]> {
