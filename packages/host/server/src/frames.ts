@@ -12,7 +12,7 @@ const MAX_KEPT_FRAMES = 1024
 /** Calls whose result is yet to come, or came a moment ago. */
 const MAX_KEPT_CALLS = 64
 
-type Call = SessionEventMap['tool/call']
+type Call = Pick<SessionEventMap['tool/call'], 'name' | 'arguments'>
 
 export class Frames {
   private readonly cards: Cards
@@ -55,12 +55,12 @@ export class Frames {
 
   private async frameJson(event: SessionEvent, session: Session, scope: ScopeKey | undefined): Promise<string> {
     const json = JSON.stringify(event)
-    if (event.type === 'tool/call') {
+    if (event.type === 'tool/call' || event.type === 'tool/sub-call') {
       this.keepCall(event.seq, event.data)
       const card = this.cards.call(event.data, scope)
       return card === undefined ? `{"event":${json}}` : `{"event":${json},"call":${card}}`
     }
-    if (event.type === 'tool/result' && event.data.callSeq !== undefined) {
+    if ((event.type === 'tool/result' || event.type === 'tool/sub-result') && event.data.callSeq !== undefined) {
       const call = await this.callAt(event.data.callSeq, session)
       const card = call === undefined ? undefined : this.cards.result(call, presented(event.data), scope)
       return card === undefined ? `{"event":${json}}` : `{"event":${json},"result":${card}}`
@@ -72,7 +72,7 @@ export class Frames {
     const known = this.calls.get(seq)
     if (known !== undefined) return known
     const [event] = await session.read({ from: seq, to: seq, limit: 1 })
-    if (event?.type !== 'tool/call') return undefined
+    if (event?.type !== 'tool/call' && event?.type !== 'tool/sub-call') return undefined
     this.keepCall(seq, event.data)
     return event.data
   }
@@ -98,7 +98,7 @@ export class Frames {
   }
 }
 
-function presented(data: SessionEventMap['tool/result']): PresentedResult {
+function presented(data: Pick<SessionEventMap['tool/result'], 'content' | 'isError' | 'meta'>): PresentedResult {
   const { content, isError, meta } = data
   return meta === undefined ? { content, isError } : { content, isError, meta }
 }
