@@ -58,7 +58,8 @@ export interface ConfigIssue {
   path: string[]
 }
 
-const told = (value: unknown): string => (typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value)))
+const told = (value: unknown): string =>
+  typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value))
 
 function issuesOf(options: object): ConfigIssue[] {
   const issues: ConfigIssue[] = []

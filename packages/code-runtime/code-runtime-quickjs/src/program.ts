@@ -19,7 +19,7 @@ export interface Position {
 export interface ErasedProgram {
   code: string
   /** Turns a position of `code` into one of the program; undefined for code that the program does not hold. */
-  locate(position: Position): Position | undefined
+  locate: (position: Position) => Position | undefined
 }
 
 /** Erases types. A program that does not parse gives the message for its author. */

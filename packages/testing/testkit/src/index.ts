@@ -1,5 +1,11 @@
 // Public surface of @deepseek-ai/dsh-testkit. Anything added here is public.
 export { testShell, type ShellFactory, type ShellUnderTest, type SuiteRunner } from './shell/suite.ts'
+export {
+  testCodeRuntime,
+  type CodeRuntimeFactory,
+  type CodeRuntimeLimits,
+  type CodeRuntimeUnderTest,
+} from './code-runtime/suite.ts'
 export { checkTool } from './tool/check-tool.ts'
 export type { ArbitraryOverrides, RunWorld, ToolCheckOptions, ToolUnderTest } from './tool/options.ts'
 export { formatReport, type CheckId, type CheckReport, type ToolReport } from './tool/report.ts'

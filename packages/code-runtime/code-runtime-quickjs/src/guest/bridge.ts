@@ -87,14 +87,18 @@ export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unk
         waiting[id] = { resolve, reject, failure }
         return
       }
-      const why = refused === '' ? `the argument must be lossless JSON: ${lossless.explain(argument, 'argument')}` : refused
+      const why =
+        refused === '' ? `the argument must be lossless JSON: ${lossless.explain(argument, 'argument')}` : refused
       reject(failure(`${what}: ${why}`))
     })
   }
 
   function installOne(shape: BindingShape, binding: number): void {
     const object = create(null) as Record<string, unknown>
-    const made = shape.errorClass === undefined ? undefined : errorClass(shape.errorClass.name, shape.errorClass.memberNameProperty)
+    const made =
+      shape.errorClass === undefined
+        ? undefined
+        : errorClass(shape.errorClass.name, shape.errorClass.memberNameProperty)
     const publish = (key: string, value: unknown): unknown =>
       defineProperty(globalThis, key, { value, writable: false, configurable: false, enumerable: true })
     for (let index = 0; index < shape.names.length; index += 1) {
@@ -114,7 +118,8 @@ export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unk
     if (shape.errorClass !== undefined) publish(shape.errorClass.name, made)
   }
 
-  const text = (value: unknown): string => (typeof value === 'string' ? (apply(slice, value, [0, MAX_MESSAGE]) as string) : '')
+  const text = (value: unknown): string =>
+    typeof value === 'string' ? (apply(slice, value, [0, MAX_MESSAGE]) as string) : ''
 
   function fail(thrown: unknown): void {
     let message = ''

@@ -12,11 +12,19 @@ export function makeStructuredClone(): Record<string, unknown> {
   }
 
   function copyError(error: Error, copies: Map<unknown, unknown>): Error {
-    const kinds: Record<string, ErrorConstructor> = { EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError }
+    const kinds: Record<string, ErrorConstructor> = {
+      EvalError,
+      RangeError,
+      ReferenceError,
+      SyntaxError,
+      TypeError,
+      URIError,
+    }
     const Kind = Object.hasOwn(kinds, error.name) ? (kinds[error.name] as ErrorConstructor) : Error
     const copy = new Kind(error.message)
     copies.set(error, copy)
-    if ('cause' in error) defineProperty(copy, 'cause', { value: clone(error.cause, copies), writable: true, configurable: true })
+    if ('cause' in error)
+      defineProperty(copy, 'cause', { value: clone(error.cause, copies), writable: true, configurable: true })
     return copy
   }
 
@@ -28,7 +36,11 @@ export function makeStructuredClone(): Record<string, unknown> {
     if (ArrayBuffer.isView(value)) {
       const buffer = clone(value.buffer, copies) as ArrayBuffer
       const Kind = value.constructor as new (buffer: ArrayBuffer, offset: number, length: number) => object
-      return new Kind(buffer, value.byteOffset, value instanceof DataView ? value.byteLength : (value as Uint8Array).length)
+      return new Kind(
+        buffer,
+        value.byteOffset,
+        value instanceof DataView ? value.byteLength : (value as Uint8Array).length,
+      )
     }
     for (const Kind of plainCopies) {
       if (value instanceof (Kind as new () => object)) return Object(value.valueOf()) as object

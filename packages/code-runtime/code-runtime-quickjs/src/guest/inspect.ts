@@ -129,7 +129,8 @@ export function makeInspector(): Inspector {
   const inspect = (value: unknown): string => show(value, 0, [])
 
   function directive(kind: string, value: unknown): string {
-    if (kind === 's') return typeof value === 'string' ? value : typeof value === 'object' ? inspect(value) : String(value)
+    if (kind === 's')
+      return typeof value === 'string' ? value : typeof value === 'object' ? inspect(value) : String(value)
     if (kind === 'd') return typeof value === 'object' ? 'NaN' : String(Number(value))
     if (kind === 'i') return typeof value === 'object' ? 'NaN' : String(Number.parseInt(String(value), 10))
     if (kind === 'f') return typeof value === 'symbol' ? 'NaN' : String(Number.parseFloat(String(value)))

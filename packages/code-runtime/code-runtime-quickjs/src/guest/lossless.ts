@@ -46,7 +46,9 @@ export function lossless(): Lossless {
     try {
       const prototype = getPrototypeOf(value)
       const made = prototype === null ? undefined : prototype.constructor
-      return typeof made === 'function' && typeof made.name === 'string' ? `an instance of ${made.name}` : 'an exotic object'
+      return typeof made === 'function' && typeof made.name === 'string'
+        ? `an instance of ${made.name}`
+        : 'an exotic object'
     } catch {
       return 'an exotic object' // a trap of a proxy threw
     }

@@ -47,7 +47,10 @@ export function makeText(host: Pick<GuestHost, 'encode' | 'decode'>): Record<str
       if (input === undefined && this.rest.length === 0) return ''
       const source = input ?? new ArrayBuffer(0)
       if (!(source instanceof ArrayBuffer) && !view(source)) throw new TypeError('TextDecoder wants bytes')
-      let bytes = source instanceof ArrayBuffer ? new Uint8Array(source) : new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength)
+      let bytes =
+        source instanceof ArrayBuffer
+          ? new Uint8Array(source)
+          : new Uint8Array(source.buffer as ArrayBuffer, source.byteOffset, source.byteLength)
       if (this.rest.length > 0) {
         const whole = new Uint8Array(this.rest.length + bytes.length)
         whole.set(this.rest)
@@ -74,7 +77,12 @@ export function makeText(host: Pick<GuestHost, 'encode' | 'decode'>): Record<str
 
     private ask(buffer: ArrayBuffer, start: number, length: number): { text: string; encoding: string } {
       const options = stringify({ label: this.encoding, fatal: this.fatal, ignoreBOM: this.ignoreBOM })
-      const answer = parse(host.decode(buffer, start, length, options)) as { text: string; encoding: string; error?: string; range?: true }
+      const answer = parse(host.decode(buffer, start, length, options)) as {
+        text: string
+        encoding: string
+        error?: string
+        range?: true
+      }
       if (answer.error === undefined) return answer
       throw answer.range === true ? new RangeError(answer.error) : new TypeError(answer.error)
     }

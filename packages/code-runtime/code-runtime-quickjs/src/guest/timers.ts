@@ -2,7 +2,10 @@
 // Self-contained: the function is sent as text.
 import type { GuestHost } from './bridge.ts'
 
-export function makeTimers(host: Pick<GuestHost, 'startTimer' | 'stopTimer'>, fail: (thrown: unknown) => void): { fire(id: number): void } {
+export function makeTimers(
+  host: Pick<GuestHost, 'startTimer' | 'stopTimer'>,
+  fail: (thrown: unknown) => void,
+): { fire(id: number): void } {
   const { apply } = Reflect
   const { create, defineProperty } = Object
   const { then } = Promise.prototype
@@ -45,7 +48,8 @@ export function makeTimers(host: Pick<GuestHost, 'startTimer' | 'stopTimer'>, fa
     stop(id)
   })
   publish('queueMicrotask', function queueMicrotask(callback: unknown) {
-    if (typeof callback !== 'function') throw new NativeTypeError(`queueMicrotask wants a function, got ${typeof callback}`)
+    if (typeof callback !== 'function')
+      throw new NativeTypeError(`queueMicrotask wants a function, got ${typeof callback}`)
     apply(then, apply(then, resolved, [() => void callback()]), [undefined, fail])
   })
 

@@ -7,7 +7,8 @@ export function makeUrl(host: Pick<GuestHost, 'url'>): Record<string, unknown> {
   type Parts = Record<string, string>
   type Pair = [string, string]
 
-  const ask = (request: unknown): { parts?: Parts; pairs?: Pair[]; text?: string; error?: string } => parse(host.url(stringify(request)))
+  const ask = (request: unknown): { parts?: Parts; pairs?: Pair[]; text?: string; error?: string } =>
+    parse(host.url(stringify(request)))
 
   function pairsOf(init: unknown): Pair[] {
     if (init === undefined || init === null) return []
@@ -54,7 +55,9 @@ export function makeUrl(host: Pick<GuestHost, 'url'>): Record<string, unknown> {
     }
 
     delete(name: unknown, value?: unknown): void {
-      this.#pairs = this.#pairs.filter(([key, own]) => key !== String(name) || (value !== undefined && own !== String(value)))
+      this.#pairs = this.#pairs.filter(
+        ([key, own]) => key !== String(name) || (value !== undefined && own !== String(value)),
+      )
       this.#touch()
     }
 
@@ -168,7 +171,13 @@ export function makeUrl(host: Pick<GuestHost, 'url'>): Record<string, unknown> {
       get(this: URL) {
         return read(this, field)
       },
-      ...(field === 'origin' ? {} : { set(this: URL, value: unknown) { write(this, field, String(value)) } }),
+      ...(field === 'origin'
+        ? {}
+        : {
+            set(this: URL, value: unknown) {
+              write(this, field, String(value))
+            },
+          }),
     })
   }
   for (const key of ['read', 'write']) Reflect.deleteProperty(URL, key)

@@ -65,7 +65,8 @@ class Reader {
     for (let index = 0; index < count; index += 1) {
       const key = this.key()
       const value = this.value()
-      if (key === '__proto__') Object.defineProperty(made, key, { value, writable: true, enumerable: true, configurable: true })
+      if (key === '__proto__')
+        Object.defineProperty(made, key, { value, writable: true, enumerable: true, configurable: true })
       else made[key] = value
     }
     this.objects[slot] = made

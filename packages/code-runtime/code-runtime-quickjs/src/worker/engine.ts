@@ -197,11 +197,14 @@ export class Guest {
       context.setProp(offered, name, made)
       made.dispose()
     }
-    const refusal = (why: string | undefined): QuickJSHandle | undefined => (why === undefined ? undefined : this.text(why))
+    const refusal = (why: string | undefined): QuickJSHandle | undefined =>
+      why === undefined ? undefined : this.text(why)
     add('call', (call) => {
       const text = this.json(call)
       // Note: the id is the first number of the list.
-      return text === undefined ? this.text('') : refusal(this.host?.call({ id: Number.parseInt(text.slice(1), 10), text }))
+      return text === undefined
+        ? this.text('')
+        : refusal(this.host?.call({ id: Number.parseInt(text.slice(1), 10), text }))
     })
     add('done', (hasValue, value) => {
       const json = hasValue !== undefined && context.eq(hasValue, context.true) ? this.json(value) : ''

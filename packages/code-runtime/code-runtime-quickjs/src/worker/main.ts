@@ -1,6 +1,6 @@
 // Entry of the worker thread: starts the engine, keeps one fresh context ready, and serves one run after the other.
 import { workerData } from 'node:worker_threads'
-import type { FromWorker, ToWorker, WorkerBoot } from '../protocol.ts'
+import type { FromWorker, GuestFailure, ToWorker, WorkerBoot } from '../protocol.ts'
 import { Guest, isSpent, startEngine } from './engine.ts'
 import { runJob } from './run.ts'
 
@@ -9,9 +9,20 @@ const control = new Int32Array(shared)
 let started = 0
 const say = (message: FromWorker): void => port.postMessage(message)
 
+/** The engine may keep references after an interrupt or without memory, and then aborts when its runtime is freed. */
+function isShaken(failure: GuestFailure | undefined): boolean {
+  if (failure === undefined || failure.kind === 'invalid-output') return false
+  return failure.kind !== 'exception' || failure.message.startsWith('InternalError')
+}
+
 function lost(thrown: unknown): void {
   const message = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : String(thrown)
-  say({ type: 'fatal', run: started, message, outOfMemory: /out of memory|OOM|memory access out of bounds/i.test(message) })
+  say({
+    type: 'fatal',
+    run: started,
+    message,
+    outOfMemory: /out of memory|OOM|memory access out of bounds/i.test(message),
+  })
   port.close()
 }
 
@@ -23,8 +34,7 @@ try {
     started = message.run
     try {
       const done = runJob(guest, message, { port, control, maxMemoryMb })
-      // Note: the engine may keep references after an interrupt or without memory, and then aborts when its runtime is freed.
-      const spent = done.failure !== undefined || isSpent(engine)
+      const spent = isShaken(done.failure) || isSpent(engine)
       say({ ...done, spent })
       if (spent) return
       guest.dispose()

@@ -133,7 +133,8 @@ class Run implements RunHost {
     const now = performance.now()
     this.output.flushStale(now)
     const busy = this.busyMs + (this.enteredAt === 0 ? 0 : now - this.enteredAt)
-    if (busy > this.job.computeMs) this.end({ kind: 'timeout', message: `compute limit reached (${this.job.computeMs} ms busy)` })
+    if (busy > this.job.computeMs)
+      this.end({ kind: 'timeout', message: `compute limit reached (${this.job.computeMs} ms busy)` })
     else if (Atomics.load(this.place.control, STOP) === this.job.run) this.end({ kind: 'stopped', message: 'stopped' })
     return this.outcome !== undefined
   }

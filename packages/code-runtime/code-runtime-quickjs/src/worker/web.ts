@@ -10,7 +10,18 @@ interface UrlRequest {
   pairs?: [string, string][]
 }
 
-const SETTABLE = ['href', 'protocol', 'username', 'password', 'host', 'hostname', 'port', 'pathname', 'search', 'hash'] as const
+const SETTABLE = [
+  'href',
+  'protocol',
+  'username',
+  'password',
+  'host',
+  'hostname',
+  'port',
+  'pathname',
+  'search',
+  'hash',
+] as const
 
 function partsOf(url: URL): Record<string, string> {
   return { ...Object.fromEntries(SETTABLE.map((field) => [field, url[field]])), origin: url.origin }
@@ -37,6 +48,9 @@ export function answerDecode(bytes: Uint8Array, options: string): string {
     return JSON.stringify({ text: decoder.decode(bytes), encoding: decoder.encoding })
   } catch (thrown) {
     const range = thrown instanceof RangeError
-    return JSON.stringify({ error: range ? 'unknown encoding' : 'the bytes are not valid in this encoding', ...(range ? { range } : {}) })
+    return JSON.stringify({
+      error: range ? 'unknown encoding' : 'the bytes are not valid in this encoding',
+      ...(range ? { range } : {}),
+    })
   }
 }
