@@ -40,8 +40,8 @@ const MOMENTS: readonly {
 }[] = [
   { what: 'at once', arm: (abort) => ({ options: { onCalled: abort }, stop() {} }) },
   {
-    what: 'as its body got going',
-    arm: (abort) => ({ options: { onEntered: () => queueMicrotask(abort) }, stop() {} }),
+    what: 'as its body was entered',
+    arm: (abort) => ({ options: { onEntered: abort }, stop() {} }),
   },
   {
     what: 'a moment later',
