@@ -13,8 +13,6 @@ export interface SnapshotOptions {
 type Container = readonly unknown[] | Readonly<Record<string, unknown>>
 
 const DEFAULT_MAX_DEPTH = 512
-/** Up to here walking the keys of an array is cheaper than listing them. */
-const SHORT_ARRAY = 16
 
 /** Roots of frozen snapshots: immutable, so what was true of them once stays true. */
 const knownLossless = new WeakSet<object>()
@@ -42,7 +40,7 @@ export function attemptSnapshot(value: unknown, options: SnapshotOptions = {}): 
     if (freeze) knownLossless.add(copy)
     return copy as Json
   } catch (thrown) {
-    return toProblem(thrown)
+    return toProblem(thrown, value)
   }
 }
 
@@ -67,6 +65,9 @@ export function isKnownLossless(value: unknown): value is Json {
   return typeof value === 'object' && value !== null ? knownLossless.has(value) : scalarProblem(value) === undefined
 }
 
+// Note: the two loops below are hot. Each keeps its key to itself and calls out only for nested containers and for refusals;
+// a `try` around them, or a key declared outside, costs more than the copying.
+
 function copyContainer(source: object, freeze: boolean, depthLeft: number): Container {
   if (depthLeft === 0) throw new Rejection('', true)
   return Array.isArray(source)
@@ -75,80 +76,72 @@ function copyContainer(source: object, freeze: boolean, depthLeft: number): Cont
 }
 
 function copyObject(source: Record<string, unknown>, freeze: boolean, depthLeft: number): Container {
-  let key: string | undefined
-  try {
-    const prototype: unknown = Object.getPrototypeOf(source)
-    if (prototype !== Object.prototype && prototype !== null && !isIntrinsic(prototype, 'Object')) {
-      throw new Rejection(instanceReason(prototype))
-    }
-    const copy: Record<string, unknown> = {}
-    let count = 0
-    // Note: for-in walks V8's cached list of keys, at a third of the cost of making one. The count below rules out what it
-    // sees beyond own enumerable string keys.
-    for (key in source) {
-      count++
-      let item = source[key]
-      if (typeof item === 'object' && item !== null) item = copyContainer(item, freeze, depthLeft)
-      else if (typeof item !== 'string' && typeof item !== 'boolean') assertScalar(item)
-      if (key === '__proto__') {
-        // Assignment would set the prototype instead of a property.
-        Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true, writable: true })
-      } else {
-        copy[key] = item
-      }
-    }
-    key = undefined
-    if (!hasOnlyPlainKeys(source, count)) throw new Rejection(hiddenKeyReason(source))
-    return freeze ? Object.freeze(copy) : copy
-  } catch (thrown) {
-    throw located(thrown, source, key)
+  const prototype: unknown = Object.getPrototypeOf(source)
+  if (prototype !== Object.prototype && prototype !== null && !isIntrinsic(prototype, 'Object')) {
+    throw new Rejection(instanceReason(prototype))
   }
+  const copy: Record<string, unknown> = {}
+  let count = 0
+  // Note: for-in walks V8's cached list of keys, at a third of the cost of making one. The count below rules out what it
+  // sees beyond own enumerable string keys.
+  for (const key in source) {
+    count++
+    let item = source[key]
+    if (typeof item === 'object' && item !== null) item = copyNested(item, source, key, freeze, depthLeft)
+    else if (typeof item !== 'string' && typeof item !== 'boolean' && !isPlainNumber(item)) refuse(item, source, key)
+    if (key === '__proto__') define(copy, key, item)
+    else copy[key] = item
+  }
+  if (!hasOnlyPlainKeys(source, count)) throw new Rejection(hiddenKeyReason(source))
+  return freeze ? Object.freeze(copy) : copy
 }
 
 function copyArray(source: readonly unknown[], freeze: boolean, depthLeft: number): Container {
-  let at: number | undefined
-  try {
-    const prototype: unknown = Object.getPrototypeOf(source)
-    if (prototype !== Array.prototype && !isIntrinsic(prototype, 'Array')) {
-      throw new Rejection(instanceReason(prototype))
-    }
-    if (!hasOnlyElements(source)) throw new Rejection(arrayShapeReason(source))
-    // Note: slice and overwrite keeps the element kind of the source, which is several times faster than pushing.
-    const copy: unknown[] = Array.prototype.slice.call(source)
-    for (let index = 0; index < copy.length; index++) {
-      at = index
-      const item = copy[index]
-      if (typeof item === 'object' && item !== null) copy[index] = copyContainer(item, freeze, depthLeft)
-      else if (typeof item !== 'string' && typeof item !== 'boolean') assertScalar(item)
-    }
-    return freeze ? Object.freeze(copy) : copy
-  } catch (thrown) {
-    throw located(thrown, source, at)
+  const prototype: unknown = Object.getPrototypeOf(source)
+  if (prototype !== Array.prototype && !isIntrinsic(prototype, 'Array')) throw new Rejection(instanceReason(prototype))
+  if (Object.keys(source).length !== source.length) throw new Rejection(arrayShapeReason(source))
+  // Note: slice and overwrite keeps the element kind of the source, which is several times faster than pushing.
+  const copy: unknown[] = Array.prototype.slice.call(source)
+  for (let index = 0; index < copy.length; index++) {
+    const item = copy[index]
+    if (typeof item === 'object' && item !== null) copy[index] = copyNested(item, source, index, freeze, depthLeft)
+    else if (typeof item !== 'string' && typeof item !== 'boolean' && !isPlainNumber(item)) refuse(item, source, index)
   }
+  return freeze ? Object.freeze(copy) : copy
+}
+
+function copyNested(
+  item: object,
+  container: object,
+  segment: string | number,
+  freeze: boolean,
+  depthLeft: number,
+): Container {
+  try {
+    return copyContainer(item, freeze, depthLeft)
+  } catch (thrown) {
+    throw located(rejectionOf(thrown, item), container, segment)
+  }
+}
+
+/** Assignment of this name would set the prototype instead of a property. */
+function define(copy: Record<string, unknown>, key: string, value: unknown): void {
+  Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function isPlainNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && (value !== 0 || !Object.is(value, -0))
+}
+
+/** Throws for what is no scalar of JSON; null passes. */
+function refuse(item: unknown, container: object, segment: string | number): void {
+  const reason = scalarProblem(item)
+  if (reason !== undefined) throw located(new Rejection(reason), container, segment)
 }
 
 /** True when every own key is an enumerable string. Two narrow questions cost a third of one `Reflect.ownKeys`. */
 export function hasOnlyPlainKeys(record: object, keyCount: number): boolean {
   return Object.getOwnPropertyNames(record).length === keyCount && Object.getOwnPropertySymbols(record).length === 0
-}
-
-/**
- * False for decorated arrays. Holes that make up for decorations in the count read as `undefined`, which is refused anyway.
- * Note: asking an array for its symbols or hidden keys costs more than copying it. Those are not searched for; they are left
- * behind, as `JSON.stringify` leaves them.
- */
-function hasOnlyElements(source: readonly unknown[]): boolean {
-  if (source.length > SHORT_ARRAY) return Object.keys(source).length === source.length
-  let count = 0
-  // oxlint-disable-next-line typescript/no-for-in-array -- counting keys beyond the indices is the point
-  for (const _ in source) count++
-  return count === source.length
-}
-
-function assertScalar(value: unknown): void {
-  if (typeof value === 'number' && Number.isFinite(value) && (value !== 0 || !Object.is(value, -0))) return
-  const reason = scalarProblem(value)
-  if (reason !== undefined) throw new Rejection(reason)
 }
 
 function scalarProblem(value: unknown): string | undefined {
@@ -214,20 +207,41 @@ class Rejection {
   }
 }
 
-function located(thrown: unknown, container: object, segment: string | number | undefined): Rejection {
-  const rejection = thrown instanceof Rejection ? thrown : new Rejection(`reading it threw: ${errorMessage(thrown)}`)
-  if (segment === undefined) return rejection
+function located(rejection: Rejection, container: object, segment: string | number): Rejection {
   rejection.segments.push(segment)
   rejection.containers.push(container)
   return rejection
 }
 
-function toProblem(thrown: unknown): JsonProblem {
-  if (!(thrown instanceof Rejection)) return new JsonProblem('', `reading it threw: ${errorMessage(thrown)}`)
-  const segments = thrown.segments.toReversed()
-  if (!thrown.tooDeep) return new JsonProblem(jsonPath(segments), thrown.reason)
+/** What a container threw while it was read; an accessor that throws is looked for only now. */
+function rejectionOf(thrown: unknown, container: object): Rejection {
+  if (thrown instanceof Rejection) return thrown
+  const rejection = new Rejection(`reading it threw: ${errorMessage(thrown)}`)
+  const key = throwingKey(container)
+  return key === undefined ? rejection : located(rejection, container, key)
+}
+
+function throwingKey(container: object): string | undefined {
+  try {
+    return Object.keys(container).find((key) => {
+      try {
+        void Reflect.get(container, key)
+        return false
+      } catch {
+        return true
+      }
+    })
+  } catch {
+    return undefined // a proxy refuses even to list its keys
+  }
+}
+
+function toProblem(thrown: unknown, root: object): JsonProblem {
+  const { segments: innermostFirst, containers, reason, tooDeep } = rejectionOf(thrown, root)
+  const segments = innermostFirst.toReversed()
+  if (!tooDeep) return new JsonProblem(jsonPath(segments), reason)
   const seen = new Set<object>()
-  const outermostFirst = thrown.containers.toReversed()
+  const outermostFirst = containers.toReversed()
   const repeat = outermostFirst.findIndex((container) => seen.size === seen.add(container).size)
   if (repeat !== -1) return new JsonProblem(jsonPath(segments.slice(0, repeat)), 'a cycle is not JSON')
   return new JsonProblem(jsonPath(segments.slice(0, 8)), `nested deeper than ${segments.length} levels`)
