@@ -1,5 +1,6 @@
 // From typed parts to a registry-ready definition: compiles the two schemas and puts argument validation before each callback.
 import { ToolArgsError } from './errors.ts'
+import { BodyView } from './execution.ts'
 import type { ContentBlock, Json, ToolCallView, ToolResultView } from './presentation.ts'
 import { compileParameters, compileValueSchema } from './schema/compile.ts'
 import type { InferArgs, InferValue } from './schema/infer.ts'
@@ -96,7 +97,9 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
   return {
     async execute(args: InferArgs<P>, exec: ToolBodyExecution) {
       const validator = validatorFor(parameters)
-      if (!validator.check(args)) {
+      // What the registry passes is a snapshot already; a direct caller may pass anything.
+      const valid = BodyView.carries(exec, args) ? validator.checkSnapshot(args as Json) : validator.check(args)
+      if (!valid) {
         throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
       }
       return options.execute(args, exec)

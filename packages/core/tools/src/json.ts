@@ -14,9 +14,6 @@ type Container = readonly unknown[] | Readonly<Record<string, unknown>>
 
 const DEFAULT_MAX_DEPTH = 512
 
-/** Roots of frozen snapshots: immutable, so what was true of them once stays true. */
-const knownLossless = new WeakSet<object>()
-
 /**
  * Copies a value that survives JSON unchanged: nulls, booleans, strings, finite numbers except -0, dense plain arrays and plain
  * objects. Accessors are read exactly once. Throws `JsonValueError` (`NOT_LOSSLESS_JSON`) naming the first place that is anything
@@ -36,9 +33,7 @@ export function attemptSnapshot(value: unknown, options: SnapshotOptions = {}): 
   }
   const freeze = options.freeze ?? true
   try {
-    const copy = copyContainer(value, freeze, options.maxDepth ?? DEFAULT_MAX_DEPTH)
-    if (freeze) knownLossless.add(copy)
-    return copy as Json
+    return copyContainer(value, freeze, options.maxDepth ?? DEFAULT_MAX_DEPTH) as Json
   } catch (thrown) {
     return toProblem(thrown, value)
   }
@@ -57,12 +52,7 @@ export class JsonProblem {
 
 /** True when `snapshotJson` accepts the value. */
 export function isLosslessJson(value: unknown): value is Json {
-  return isKnownLossless(value) || !(attemptSnapshot(value, { freeze: false }) instanceof JsonProblem)
-}
-
-/** True for a scalar, and for a root that `snapshotJson` made and froze: such a value needs no second look. */
-export function isKnownLossless(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null ? knownLossless.has(value) : scalarProblem(value) === undefined
+  return !(attemptSnapshot(value, { freeze: false }) instanceof JsonProblem)
 }
 
 // Note: the two loops below are hot. Each keeps its key to itself and calls out only for nested containers and for refusals;

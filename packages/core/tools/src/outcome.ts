@@ -45,7 +45,7 @@ function canonicalValue(definition: ToolDefinition, returned: unknown): Json {
     throw new ToolOutputError(definition.name, [`${reason}: ${errorMessage(error)}`], { cause: error })
   }
   const validator = validatorFor(definition.output.schema)
-  if (!validator.check(value)) throw new ToolOutputError(definition.name, validator.violations(value, 'value'))
+  if (!validator.checkSnapshot(value)) throw new ToolOutputError(definition.name, validator.violations(value, 'value'))
   return value
 }
 

@@ -196,7 +196,7 @@ export class Pipeline {
       this.host.abandoned.add(call)
       return abandoned(definition, run, this.host.abandonAfterMs)
     }
-    if (outcome.kind === 'threw') return bodyFailure(run, definition, outcome.error)
+    if (outcome.kind === 'threw') return bodyFailure(call, run, definition, outcome.error)
     if (run.cancelled) return aborted(call)
     if (run.timedOut) return timedOut(definition)
     const result = this.canonical(call, definition, outcome.value)
@@ -282,9 +282,10 @@ function abortedInstead(call: Call, result: ToolExecutionResult): ToolExecutionR
 }
 
 /** A body's own failure keeps its identity, unless what it threw is just our own signal coming back. */
-function bodyFailure(run: BodyRun, definition: ToolDefinition, thrown: unknown): ToolFailure {
+function bodyFailure(call: Call, run: BodyRun, definition: ToolDefinition, thrown: unknown): ToolFailure {
   if (run.timedOut && !run.cancelled) return timedOut(definition)
-  if (run.cancelled && isAbort(thrown)) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
+  const isOurs = isAbort(thrown) || (call.callerSignal.aborted && thrown === call.callerSignal.reason)
+  if (run.cancelled && isOurs) return failure('ABORTED', 'tool call aborted', { name: 'AbortError' })
   return thrownFailure(thrown, 'TOOL_FAILED')
 }
 

@@ -1,7 +1,8 @@
 // Validation of values against a JSON Schema of the supported subset. A schema becomes closures once, on first use; the same
 // closures answer yes or no (without a report) and say what is wrong (with one), so the two can never disagree.
 import { errorMessage } from '@deepseek-ai/cordis'
-import { attemptSnapshot, isKnownLossless, JsonProblem } from '../json.ts'
+import { attemptSnapshot, JsonProblem } from '../json.ts'
+import type { Json } from '../presentation.ts'
 import { count, describeValue } from './describe.ts'
 import { closestKey } from './hints.ts'
 import { compileOneOf } from './one-of.ts'
@@ -15,6 +16,8 @@ export { unknownArgumentHints } from './hints.ts'
 export interface Validator {
   /** True when the value is lossless JSON and matches. */
   check(value: unknown): boolean
+  /** `check` for what `snapshotJson` made: it is not copied again. */
+  checkSnapshot(value: Json): boolean
   /** What is wrong, one line each: empty exactly when `check` is true. `path` names the root; default `value`, '' prints as `arguments`. */
   violations(value: unknown, path?: string): string[]
 }
@@ -40,10 +43,13 @@ class LazyValidator implements Validator {
   }
 
   check(value: unknown): boolean {
-    const subject = detached(value)
-    if (subject instanceof JsonProblem) return false
+    const subject = attemptSnapshot(value, { freeze: false })
+    return !(subject instanceof JsonProblem) && this.checkSnapshot(subject)
+  }
+
+  checkSnapshot(value: Json): boolean {
     try {
-      return this.visit(subject, undefined)
+      return this.visit(value, undefined)
     } catch {
       return false // the schema itself is unusable; `violations` says so
     }
@@ -51,7 +57,7 @@ class LazyValidator implements Validator {
 
   violations(value: unknown, path = 'value'): string[] {
     const report = new Report(path)
-    const subject = detached(value)
+    const subject = attemptSnapshot(value, { freeze: false })
     const problem = subject instanceof JsonProblem ? subject : undefined
     try {
       // A value that is not JSON is looked at as it is, since a missing key says more than a function somewhere else.
@@ -69,11 +75,6 @@ class LazyValidator implements Validator {
     this.compiled ??= compile(this.schema)
     return this.compiled(value, report)
   }
-}
-
-/** Plain data that cannot change or throw while it is looked at. */
-function detached(value: unknown): unknown {
-  return isKnownLossless(value) ? value : attemptSnapshot(value, { freeze: false })
 }
 
 function compile(schema: JsonSchema): Visit {
@@ -103,6 +104,8 @@ interface Field {
   readonly key: string
   readonly required: boolean
   readonly visit: Visit
+  /** Set when `typeof` says all there is to say. */
+  readonly plain: string | undefined
   /** Reads the property of a plain record; only a name that every object inherits needs the question whose it is. */
   readonly inherited: boolean
 }
@@ -112,7 +115,8 @@ function compileObject(schema: JsonSchema): Visit {
   const closed = schema.additionalProperties === false
   const fields = Object.keys(properties).map((key): Field => {
     const visit = compile(properties[key] as JsonSchema)
-    return { key, required: required.includes(key), visit, inherited: key in Object.prototype }
+    const plain = plainType(properties[key] as JsonSchema)
+    return { key, required: required.includes(key), visit, plain, inherited: key in Object.prototype }
   })
   return (value, report) => {
     if (!isRecord(value)) return report?.mismatch('an object', value) ?? false
@@ -131,6 +135,20 @@ function compileObject(schema: JsonSchema): Visit {
   }
 }
 
+/** The `typeof` of an unconstrained string or boolean: most fields, and worth no call. */
+function plainType({
+  type,
+  enum: allowed,
+  const: only,
+  minLength,
+  maxLength,
+  pattern,
+}: JsonSchema): string | undefined {
+  if (type !== 'string' && type !== 'boolean') return undefined
+  const bounds = [allowed, only, minLength, maxLength, pattern]
+  return bounds.every((bound) => bound === undefined) ? type : undefined
+}
+
 /** The yes-or-no half of an object: the value is a snapshot here, so a plain read sees own data alone. */
 function matches(fields: readonly Field[], value: Fields, closed: boolean): boolean {
   let present = 0
@@ -141,7 +159,7 @@ function matches(fields: readonly Field[], value: Fields, closed: boolean): bool
       if (field.required) return false
     } else {
       present++
-      if (!field.visit(item, undefined)) return false
+      if (field.plain === undefined ? !field.visit(item, undefined) : typeof item !== field.plain) return false
     }
   }
   if (!closed) return true
@@ -165,6 +183,7 @@ function reportUndeclared(properties: Readonly<Record<string, JsonSchema>>, valu
 
 function compileArray(schema: JsonSchema): Visit {
   const visit = schema.items === undefined ? undefined : compile(schema.items)
+  const plain = schema.items === undefined ? undefined : plainType(schema.items)
   const { minItems = 0, maxItems = Infinity } = schema
   return (value, report) => {
     if (!Array.isArray(value)) return report?.mismatch('an array', value) ?? false
@@ -175,6 +194,7 @@ function compileArray(schema: JsonSchema): Visit {
       reportSize(minItems, maxItems, length, 'item', report)
     }
     if (visit === undefined) return valid
+    if (plain !== undefined && report === undefined) return isAllOf(value, plain)
     for (let index = 0; index < length; index++) {
       if (visit(value[index], report?.at(index))) continue
       if (report === undefined) return false
@@ -182,6 +202,11 @@ function compileArray(schema: JsonSchema): Visit {
     }
     return valid
   }
+}
+
+function isAllOf(items: readonly unknown[], type: string): boolean {
+  for (let index = 0; index < items.length; index++) if (typeof items[index] !== type) return false
+  return true
 }
 
 function compileString(schema: JsonSchema): Visit {
