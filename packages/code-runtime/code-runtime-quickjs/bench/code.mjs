@@ -17,9 +17,12 @@ async function median(body) {
   return times.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]
 }
 
-const echo = new Worker(`const { parentPort } = require('node:worker_threads'); parentPort.on('message', (m) => parentPort.postMessage(m))`, {
-  eval: true,
-})
+const echo = new Worker(
+  `const { parentPort } = require('node:worker_threads'); parentPort.on('message', (m) => parentPort.postMessage(m))`,
+  {
+    eval: true,
+  },
+)
 let answered = () => {}
 echo.on('message', () => answered())
 const roundTrips = async () => {
@@ -41,14 +44,25 @@ const bare = await median(roundTrips)
 const rows = [
   ['1,000 bare round trips', bare],
   ['empty program', await median(() => run(''))],
-  ['1,000 calls, one after the other', await median(() => run('for (let i = 0; i < 1000; i++) await tools.echo({ i })'))],
-  ['1,000 calls at once', await median(() => run('await Promise.all(Array.from({ length: 1000 }, (_, i) => tools.echo({ i })))'))],
+  [
+    '1,000 calls, one after the other',
+    await median(() => run('for (let i = 0; i < 1000; i++) await tools.echo({ i })')),
+  ],
+  [
+    '1,000 calls at once',
+    await median(() => run('await Promise.all(Array.from({ length: 1000 }, (_, i) => tools.echo({ i })))')),
+  ],
   ['1 MB text as result', await median(() => run('return "x".repeat(1e6)'))],
   [
     '1 MB of 2,000 records as result',
-    await median(() => run('return Array.from({ length: 2000 }, (_, id) => ({ id, path: "src/" + id, text: "x".repeat(460), ok: true }))')),
+    await median(() =>
+      run(
+        'return Array.from({ length: 2000 }, (_, id) => ({ id, path: "src/" + id, text: "x".repeat(460), ok: true }))',
+      ),
+    ),
   ],
 ]
-for (const [what, ms] of rows) console.log(`${what.padEnd(34)} ${ms.toFixed(2).padStart(8)} ms ${(ms / bare).toFixed(2).padStart(7)}×`)
+for (const [what, ms] of rows)
+  console.log(`${what.padEnd(34)} ${ms.toFixed(2).padStart(8)} ms ${(ms / bare).toFixed(2).padStart(7)}×`)
 await disposeAndJoin(fiber)
 await echo.terminate()

@@ -111,6 +111,7 @@ export class WorkerThread {
   }
 
   send(message: ToWorker): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread, not a window
     this.port.postMessage(message)
     this.wake()
   }

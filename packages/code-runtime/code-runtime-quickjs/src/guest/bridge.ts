@@ -162,7 +162,7 @@ export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unk
     },
     fail,
     start(program) {
-      apply(then, program(), [finish, fail])
+      void apply(then, program(), [finish, fail])
     },
     settle(settlements) {
       const list = parse(settlements) as [number, boolean, unknown][]

@@ -58,13 +58,13 @@ export function makeStructuredClone(): Record<string, unknown> {
     if (value instanceof Map) {
       const copy = new Map()
       copies.set(value, copy)
-      for (const [key, item] of [...value]) copy.set(clone(key, copies), clone(item, copies))
+      for (const [key, item] of value) copy.set(clone(key, copies), clone(item, copies))
       return copy
     }
     if (value instanceof Set) {
       const copy = new Set()
       copies.set(value, copy)
-      for (const item of [...value]) copy.add(clone(item, copies))
+      for (const item of value) copy.add(clone(item, copies))
       return copy
     }
     const special = copySpecial(value, copies)

@@ -33,7 +33,12 @@ try {
     if (message.type !== 'run') return
     started = message.run
     try {
-      const done = runJob(guest, message, { port, control, maxMemoryMb })
+      const done = runJob(guest, message, {
+        port,
+        control,
+        maxMemoryMb,
+        peakBytes: () => engine.memory.buffer.byteLength,
+      })
       const spent = isShaken(done.failure) || isSpent(engine)
       say({ ...done, spent })
       if (spent) return

@@ -92,6 +92,7 @@ export class Output {
       this.queue.length = 0
       this.head = 0
     }
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread, not a window
     this.port.postMessage({ type: 'batch', run: this.run, logs: this.takeLogs(), calls } satisfies FromWorker)
   }
 

@@ -21,6 +21,8 @@ export interface RunPlace {
   port: MessagePort
   control: Int32Array
   maxMemoryMb: number
+  /** The most that the engine has ever held: its memory never shrinks. */
+  peakBytes: () => number
 }
 
 /** Runs to the end. May throw what breaks out of the engine: the worker is lost then. */
@@ -159,7 +161,9 @@ class Run implements RunHost {
   }
 
   fail(kind: 'exception' | 'invalid-output', message: string, stack: string): void {
-    if (!OUT_OF_MEMORY.test(message)) this.end({ kind, message, stack })
+    // Note: without memory for an error the engine throws null.
+    const starved = message === 'thrown: null' && this.place.peakBytes() > this.place.maxMemoryMb * MIB * 0.75
+    if (!starved && !OUT_OF_MEMORY.test(message)) this.end({ kind, message, stack })
     else this.end({ kind: 'memory', message: `out of memory (limit ${this.place.maxMemoryMb} MiB)`, stack })
   }
 

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Context, disposeAndJoin, type Fiber } from '@deepseek-ai/cordis'
 import type { CodeBinding, CodeRunResult } from '@deepseek-ai/dsh-code-runtime'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import CodeRuntimeQuickjs, { type CodeRuntimeQuickjsOptions } from '../../src/index.ts'
 
@@ -144,7 +144,7 @@ describe('values', () => {
         const lossless = !/-0|NaN|undefined|1n|Date|=>|\[,/.test(text)
         const result = await run(`return (${text})`)
         if (text === 'undefined') expect(result).toEqual({ logs: [] })
-        else if (lossless) expect(result.value).toEqual((0, eval)(`(${text})`))
+        else if (lossless) expect(result.value).toEqual(JSON.parse(JSON.stringify(runInNewContext(`(${text})`))))
         else expect(result.error?.kind).toBe('invalid-output')
       }),
       { numRuns: 120 },
