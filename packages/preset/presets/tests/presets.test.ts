@@ -11,7 +11,7 @@ const composed = (name: string, platform: string, env: Record<string, string> = 
   compose({ ...options, env, platform, presets: presetFiles(name) })
 const ids = (composition: Composition): string[] => composition.rows.map((row) => row.id)
 
-const shared = ['system-prompt', 'tools', 'sessions', 'llm', 'deepseek', 'openai', 'offline', 'agents']
+const shared = ['system-prompt', 'tools', 'code-runtime', 'sessions', 'llm', 'deepseek', 'openai', 'offline', 'agents']
 const bash = ['shell', 'tool-bash']
 const browser = ['server', 'page']
 
@@ -26,7 +26,8 @@ describe('presets', () => {
   ])('compose %s on %s', (name, platform, wanted) => {
     const composition = composed(name, platform)
     expect(ids(composition)).toEqual(wanted)
-    expect(composition.rows.every((row) => row.required && !row.disabled)).toBe(true)
+    expect(composition.rows.filter((row) => !row.required).map((row) => row.id)).toEqual(['code-runtime'])
+    expect(composition.rows.every((row) => !row.disabled)).toBe(true)
     expect(composition.skipped.map((row) => row.id)).toEqual(platform === 'win32' ? bash : [])
   })
 
