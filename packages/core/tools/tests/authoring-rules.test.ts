@@ -1272,8 +1272,7 @@ describe('ctx.tools', () => {
       }),
     )
     scope.ctx.tools.restrict({ deny: ['greet'] })
-    const kind = (name: string, args: unknown): string =>
-      tools.executionMode({ name, arguments: args, agent }).kind
+    const kind = (name: string, args: unknown): string => tools.executionMode({ name, arguments: args, agent }).kind
     expect([kind('nobody', {}), kind('greet', {}), kind('safe', {}), kind('safe', { n: 1 })]).toEqual([
       'exclusive',
       'exclusive',

@@ -2,7 +2,7 @@
 import { Context, createScope } from '@deepseek-ai/cordis'
 import { describe, expect, it } from 'vitest'
 import ToolRegistry, { type ContextMessage } from '../src/index.ts'
-import { bodyTool, failureOf, harness, type Harness } from './fixtures.ts'
+import { bodyTool, failureOf, harness, waitingBody, type Harness } from './fixtures.ts'
 
 const note = (content: string): ContextMessage => ({ content, source: { kind: 'plugin', plugin: 'test' } })
 
@@ -88,6 +88,22 @@ describe('a body that cancels its own call before it first waits', () => {
     )
     expect(failureOf(await call('own-end', {}, { signal: caller.signal })).code).toBe('ABORTED')
   })
+})
+
+it.each([
+  ['an error', new Error('the user pressed stop')],
+  ['text', 'stop'],
+  ['the default', undefined],
+])('reports ABORTED for a body that rejects with the reason of the caller, %s', async (_what, reason) => {
+  const { tools, call } = await harness()
+  const caller = new AbortController()
+  const body = waitingBody()
+  tools.register(bodyTool('waits', body.execute))
+  const started = body.started()
+  const running = call('waits', {}, { signal: caller.signal })
+  await started
+  caller.abort(reason)
+  expect(failureOf(await running)).toMatchObject({ code: 'ABORTED', message: 'tool call aborted' })
 })
 
 describe('a deadline', () => {
