@@ -13,12 +13,12 @@ import('./bootstrap.mjs')
 async function main(bootstrap, run) {
   const { mkdtempSync, readFileSync, rmSync } = await import('node:fs')
   const { tmpdir } = await import('node:os')
-  const { join } = await import('node:path')
+  const path = await import('node:path')
   const args = process.argv.slice(2)
   await bootstrap()
   await bringPrograms(run)
-  const dir = mkdtempSync(join(tmpdir(), 'dsh-test-'))
-  const report = join(dir, 'report.json')
+  const dir = mkdtempSync(path.join(tmpdir(), 'dsh-test-'))
+  const report = path.join(dir, 'report.json')
   const code = await run(
     'vitest',
     ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args],

@@ -57,9 +57,7 @@ export function checkBindings(bindings: readonly CodeBinding[]): BindingShape[] 
     const name = checkGlobal(binding.errorClass.name, taken)
     const { memberNameProperty } = binding.errorClass
     if (typeof memberNameProperty !== 'string' || memberNameProperty === '' || ERROR_MEMBERS.has(memberNameProperty)) {
-      throw misuse(
-        `"${String(memberNameProperty)}" cannot carry the member's name: errors have it already, or it is no name`,
-      )
+      throw misuse(`"${memberNameProperty}" cannot carry the member's name: errors have it already, or it is no name`)
     }
     return { global, names, errorClass: { name, memberNameProperty } }
   })

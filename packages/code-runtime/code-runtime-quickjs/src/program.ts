@@ -31,7 +31,7 @@ export function eraseTypes(program: string): ErasedProgram | { syntaxError: stri
     target: 'esnext',
     sourcemap: true,
   })
-  const error = errors.find((each) => each.severity === 'Error')
+  const error = errors.find((each) => (each.severity as string) === 'Error')
   if (error !== undefined) return { syntaxError: describeSyntaxError(program, wrapped, error) }
   let sourceMap: SourceMap | undefined
   return {

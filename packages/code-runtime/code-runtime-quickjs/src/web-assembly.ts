@@ -11,7 +11,7 @@ export interface LinearMemory {
 }
 
 interface WebAssemblyApi {
-  compile(bytes: Uint8Array): Promise<CompiledModule>
+  readonly compile: (bytes: Uint8Array) => Promise<CompiledModule>
   /** Both in pages of 64 KiB. */
   Memory: new (size: { initial: number; maximum: number }) => LinearMemory
 }

@@ -125,7 +125,7 @@ export class WorkerThread {
   /** Hears what the worker has said already, now instead of in a later turn of the event loop. */
   drain(): void {
     for (;;) {
-      const received = receiveMessageOnPort(this.port) as { message: FromWorker } | undefined
+      const received = receiveMessageOnPort(this.port)
       if (received === undefined) return
       this.hear(received.message)
     }

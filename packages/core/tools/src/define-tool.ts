@@ -98,7 +98,7 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
     async execute(args: InferArgs<P>, exec: ToolBodyExecution) {
       const validator = validatorFor(parameters)
       // What the registry passes is a snapshot already; a direct caller may pass anything.
-      const valid = BodyView.carries(exec, args) ? validator.checkSnapshot(args as Json) : validator.check(args)
+      const valid = BodyView.carries(exec, args) ? validator.checkSnapshot(args) : validator.check(args)
       if (!valid) {
         throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
       }

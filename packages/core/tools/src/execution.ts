@@ -140,7 +140,7 @@ export class BodyView extends View implements ToolBodyExecution {
 
   /** True for the registry's own view of a call with these arguments; nobody else can make one. */
   static carries(exec: unknown, args: unknown): boolean {
-    return typeof exec === 'object' && exec !== null && #run in exec && (exec as BodyView).arguments === args
+    return typeof exec === 'object' && exec !== null && #run in exec && exec.arguments === args
   }
 
   get signal(): AbortSignal {

@@ -60,7 +60,7 @@ export async function startServices(dir: string): Promise<TestServices> {
   await ctx.plugin(ToolRegistry)
   await ctx.plugin(SystemPrompt)
   await ctx.plugin(Sessions, { dir: join(dir, 'sessions'), fsync: 'never' })
-  await ctx.plugin(Agents, { retryBaseMs: 1 } as never)
+  await ctx.plugin(Agents, { retryBaseMs: 1 })
   ctx.llm.register(scripted(script))
   return { ctx, log, script, dispose: () => host.dispose() }
 }

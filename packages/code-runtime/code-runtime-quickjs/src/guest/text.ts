@@ -59,7 +59,7 @@ export function makeText(host: Pick<GuestHost, 'encode' | 'decode'>): Record<str
       }
       const end = options.stream === true ? this.complete(bytes) : bytes.length
       this.rest = bytes.slice(end)
-      return this.ask(bytes.buffer as ArrayBuffer, bytes.byteOffset, end).text
+      return this.ask(bytes.buffer, bytes.byteOffset, end).text
     }
 
     /** Where a character that goes on in the next chunk begins. */

@@ -81,7 +81,7 @@ class Run implements RunHost {
   private takeMessages(): boolean {
     let any = false
     for (;;) {
-      const received = receiveMessageOnPort(this.place.port) as { message: ToWorker } | undefined
+      const received = receiveMessageOnPort(this.place.port)
       if (received === undefined) return any
       const { message } = received
       if (message.type !== 'settle' || message.run !== this.job.run) continue

@@ -46,10 +46,10 @@ export function bindingRows(test: CodeTest): void {
   })
 
   test('rejects with a plain error where no class was asked for', async ({ run }) => {
-    const { global, names, call } = TOOLS
+    const { errorClass: _none, ...plain } = TOOLS
     const program =
       'try { await tools.fail({}) } catch (error) { return [error.constructor === Error, error.message, typeof ToolCallError] }'
-    const result = await run(program, { bindings: [{ global, names, call }] })
+    const result = await run(program, { bindings: [plain] })
     assert.deepEqual(result.value, [true, 'told to fail', 'undefined'])
   })
 
