@@ -9,7 +9,7 @@
 // - "Design output.schema as a useful programmatic API", "the producer's truthful acquisition bounds": advice.
 // - "write uses oldText: null", "the UI adapter supplies session context", "the adapter adds any fallback framing": diff cards and hosts.
 // - "tools never import a UI or transport type": a rule for the tool packages.
-// - "programs can inspect only its name, toolName and message": tests/product/program-errors.test.ts, on the isolated runtime.
+// - "programs can inspect only its name, toolName and message": the contract suite of code runtimes.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Context, createScope, type Scope } from '@deepseek-ai/cordis'
 import { describe, expect, it, vi } from 'vitest'

@@ -116,13 +116,8 @@ class World {
   constructor(ctx: Context) {
     this.ctx = ctx
     const [, outer, inner, apart] = this.agents as ToolAgent[]
-    const outerScope = createScope(ctx, outer as object)
-    this.scopes = [
-      undefined,
-      outerScope,
-      createScope(outerScope.ctx, inner as object),
-      createScope(ctx, apart as object),
-    ]
+    const outerScope = createScope(ctx, outer)
+    this.scopes = [undefined, outerScope, createScope(outerScope.ctx, inner), createScope(ctx, apart)]
     ctx.on('tools/result', (exec, result) => {
       const seen = this.observed.get(exec.callId)
       if (seen === undefined) this.observed.set(exec.callId, [result])
