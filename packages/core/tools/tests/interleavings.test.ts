@@ -115,7 +115,7 @@ class World {
 
   constructor(ctx: Context) {
     this.ctx = ctx
-    const [, outer, inner, apart] = this.agents as ToolAgent[]
+    const [, outer, inner, apart] = this.agents as [undefined, ToolAgent, ToolAgent, ToolAgent]
     const outerScope = createScope(ctx, outer)
     this.scopes = [undefined, outerScope, createScope(outerScope.ctx, inner), createScope(ctx, apart)]
     ctx.on('tools/result', (exec, result) => {
@@ -322,6 +322,7 @@ class World {
         this.controller(index).abort(new Error('cancelled by its own body'))
         return new Promise(() => undefined)
     }
+    return body satisfies never
   }
 }
 
