@@ -167,7 +167,7 @@ it('composes every patch that the configuration page shows', async () => {
   expect(changes).toMatch(/id: my-plugin\n/)
   expect(changes).toMatch(/id: tool-bash[^#]*disabled: true/)
   expect(await dump('my-rows.yml')).toContain('greeting: Hi')
-  expect(await dump('ollama.yml')).toContain('requireKey: false')
+  expect(await dump('ollama.yml')).toContain('baseURL: http://127.0.0.1:11434/v1')
 })
 
 it('gives the tutorial the same answer when an agent of a mock server calls the tool', async () => {
