@@ -159,11 +159,11 @@ class World {
   }
 
   private controller(index: number): AbortController {
-    return this.signals[index % this.signals.length] as AbortController
+    return this.signals.at(index % this.signals.length) as AbortController
   }
 
   private layer(index: number): Layer {
-    return this.layers[index] as Layer
+    return this.layers.at(index) as Layer
   }
 
   private register({ where, name, body, timeout }: Step & { op: 'register' }): void {
