@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -60,9 +61,9 @@ async function install() {
   if (existsSync(installStamp) && readFileSync(installStamp, 'utf8') === key) return
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   console.error('dsh: installing packages (the first time takes about half a minute) …')
-  await must('installing', 'npx', ['--yes', packageManager, 'install', '--frozen-lockfile', '--reporter=append-only'], {
-    env: { CI: 'true' },
-  })
+  // From another folder, so that npx brings a pnpm of its own: an install may remove the one in node_modules while it runs.
+  const install = ['--yes', packageManager, '--dir', root, 'install', '--frozen-lockfile', '--reporter=append-only']
+  await must('installing', 'npx', install, { cwd: tmpdir(), env: { CI: 'true' } })
   mkdirSync(dirname(installStamp), { recursive: true })
   writeFileSync(installStamp, key)
 }

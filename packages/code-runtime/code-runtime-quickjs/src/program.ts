@@ -1,6 +1,6 @@
 // From the TypeScript of a program to what the engine runs, and from positions there back to lines and columns of the program.
-import { SourceMap } from 'node:module'
-import { transformSync, type OxcError } from 'oxc-transform'
+import { createRequire, SourceMap } from 'node:module'
+import type { OxcError } from 'oxc-transform'
 import { PROGRAM_FILE } from './protocol.ts'
 
 /** The body stays on lines of its own, so that its columns are its own and its lines one too high. */
@@ -22,10 +22,14 @@ export interface ErasedProgram {
   locate: (position: Position) => Position | undefined
 }
 
+const require = createRequire(import.meta.url)
+/** A native library: hosts that never run a program must not pay for it at start. */
+const transform = (): typeof import('oxc-transform') => require('oxc-transform') as typeof import('oxc-transform')
+
 /** Erases types. A program that does not parse gives the message for its author. */
 export function eraseTypes(program: string): ErasedProgram | { syntaxError: string } {
   const wrapped = OPENING + program + CLOSING
-  const { code, map, errors } = transformSync(PROGRAM_FILE, wrapped, {
+  const { code, map, errors } = transform().transformSync(PROGRAM_FILE, wrapped, {
     lang: 'ts',
     sourceType: 'module',
     target: 'esnext',
