@@ -46,14 +46,12 @@ async function main(bootstrap, run) {
   process.exit(code === 0 && failed === 0 && counts.numPassedTests > 0 && checks ? 0 : 1)
 }
 
+/** Types and style of everything, what has not changed from the cache. */
 async function checked(run) {
-  const typecheck = await run('tsc', ['-p', 'tsconfig.tests.json'])
-  if (typecheck !== 0) console.error('dsh: the tests do not type-check')
-  const lint = await run('oxlint', ['--type-aware', '--quiet'])
-  const format = await run('oxfmt', ['--check'])
-  if (lint !== 0 || format !== 0)
-    console.error('dsh: style check failed (pnpm lint shows it; npx oxfmt fixes the format)')
-  return typecheck === 0 && lint === 0 && format === 0
+  const args = ['run', 'typecheck', 'lint', '--continue', '--output-logs=errors-only', '--log-order=grouped']
+  if ((await run('turbo', args, { quiet: true })) === 0) return true
+  console.error('dsh: types or style failed (npm run typecheck and npm run lint show it; npx oxfmt fixes the format)')
+  return false
 }
 
 /** Chromium and bubblewrap, where this process may install them; otherwise says which tests will be skipped. */
