@@ -8,7 +8,8 @@ import type { HostFlags } from './host.ts'
 const HELP_FOOTER = `
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 model provider failed, 130 interrupted.
-Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DEEPSEEK_API_KEY, OPENAI_API_KEY, OPENAI_BASE_URL.`
+Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DSH_TOOLS_MODE (native, code or both), DEEPSEEK_API_KEY,
+  DEEPSEEK_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL.`
 
 export interface WebFlags extends HostFlags {
   port?: number
