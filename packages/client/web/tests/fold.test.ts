@@ -57,6 +57,34 @@ describe('foldFrames', () => {
     expect(state).toMatchObject({ title: 'T', cwd: '/w', running: false, queue: [], lastSeq: 8 })
   })
 
+  it('keeps the calls of a program with the call that runs it, and ends them with it', () => {
+    const sub = (seq: number, n: number) =>
+      event(
+        seq,
+        'tool/sub-call',
+        { callId: 'k', subCallId: `k:${n}`, name: 'greet', arguments: '{"name":"Ada"}' },
+        { call: { card: 'generic', title: `greet ${n}` } },
+      )
+    const turn = oneTurn(1, 1)
+    const result = { callId: 'k', subCallId: 'k:1', callSeq: 6, content: text('Hello'), isError: false, durationMs: 2 }
+    const running = foldFrames(emptySession, [
+      start,
+      ...turn.slice(0, 5),
+      sub(6, 1),
+      event(7, 'tool/sub-result', result),
+      sub(8, 2),
+    ])
+    const { calls } = callOf(running)
+    expect(calls?.map(({ phase, callView }) => [phase, callView?.title])).toEqual([
+      ['done', 'greet 1'],
+      ['running', 'greet 2'],
+    ])
+    const end = { turn: 1, step: 0, callId: 'k', callSeq: 5, content: text('x'), isError: false, durationMs: 7 }
+    const done = callOf(foldFrames(running, [event(9, 'tool/result', end)]))
+    expect(done.calls?.map((each) => readCall(each).state)).toEqual(['ok', 'unknown'])
+    expect(readCall(done).receipt).toBe('2 calls')
+  })
+
   it('gives the same state for any split into batches and any repeated delivery', () => {
     const frames = [start, ...oneTurn(1, 1), ...oneTurn(2, 9)]
     const whole = foldFrames(emptySession, frames)

@@ -160,11 +160,20 @@ function foldResult(draft: Draft, data: SessionEventMap['tool/result'], frame: E
     ...(frame.result ? { resultView: frame.result } : {}),
   }
   const done = { phase: 'done', outcome, output: '', ...views } as const
-  if (known?.kind === 'call' && known.phase !== 'done') draft.items[at] = { ...known, ...done }
-  else {
+  if (known?.kind === 'call' && known.phase !== 'done') {
+    const calls = known.calls === undefined ? {} : { calls: known.calls.map(endedWithItsProgram) }
+    draft.items[at] = { ...known, ...done, ...calls }
+  } else {
     const key = callKey(turn, step, `${callId}@${frame.event.seq}`)
     draft.items.push({ kind: 'call', key, turn, callId, name: 'tool', arguments: '', ...done })
   }
+}
+
+/** A process that died in the middle of a program left calls without an outcome; their program is over, so they are too. */
+function endedWithItsProgram(call: CallItem): CallItem {
+  if (call.phase === 'done') return call
+  const error = { code: 'TOOL_OUTCOME_UNKNOWN', message: '' }
+  return { ...call, phase: 'done', outcome: { content: [], isError: true, error, durationMs: 0 } }
 }
 
 function foldSubCall(draft: Draft, event: SessionEvent<'tool/sub-call'>, frame: EventFrame): void {
