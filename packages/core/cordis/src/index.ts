@@ -5,3 +5,16 @@ export { createHost, type Host, type HostOptions, type LogLevel } from './host.t
 export { createScope, scopeChain, scopeOf, type Scope, type ScopeKey } from './scope.ts'
 export { disposeAndJoin, fiberTable, ordered, type FiberRow } from './fibers.ts'
 export { dispatchChain, emitContained, hooksOf, type ListenerTable } from './dispatch.ts'
+export {
+  MAX_DELAY_MS,
+  configSchema,
+  fillDefaults,
+  nonBlankText,
+  nonBlankTexts,
+  trueOrFalse,
+  wholeNumber,
+  type ConfigCheck,
+  type ConfigIssue,
+  type ConfigSchema,
+} from './config.ts'
+export { editDistance } from './edit-distance.ts'

@@ -1,4 +1,5 @@
 // Names a misspelt argument. An open object accepts unknown keys, so this is advice for the model, never a violation.
+import { editDistance } from '@deepseek-ai/cordis'
 import type { JsonSchema } from './types.ts'
 
 /**
@@ -29,7 +30,9 @@ export function closestKey(key: string, candidates: readonly string[]): string |
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
   for (const candidate of candidates) {
-    const distance = editDistance(wanted, plainSpelling(candidate))
+    const spelling = plainSpelling(candidate)
+    if (Math.abs(wanted.length - spelling.length) > wanted.length) continue
+    const distance = editDistance(wanted, spelling)
     // A one-letter key is one edit from every other: only its spelling style may differ.
     if (distance < bestDistance && distance < wanted.length) {
       best = candidate
@@ -43,29 +46,4 @@ const MAX_KEY_LENGTH = 64
 
 function plainSpelling(key: string): string {
   return key.toLowerCase().replace(/[-_.\s]/g, '')
-}
-
-/** Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other. */
-function editDistance(from: string, to: string): number {
-  if (Math.abs(from.length - to.length) > from.length) return Infinity
-  let beforeLast: number[] = []
-  let last = Array.from({ length: to.length + 1 }, (_, column) => column)
-  for (let row = 1; row <= from.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= to.length; column++) {
-      const same = from[row - 1] === to[column - 1]
-      let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1))
-      if (from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1]) {
-        cost = Math.min(cost, at(beforeLast, column - 2) + 1)
-      }
-      current.push(cost)
-    }
-    beforeLast = last
-    last = current
-  }
-  return at(last, to.length)
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Infinity
 }
