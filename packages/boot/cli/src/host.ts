@@ -49,6 +49,18 @@ export async function start(
   options: { overrides?: readonly RowOverride[]; handleSignals?: boolean } = {},
 ): Promise<RunningHost> {
   const composed = composition(flags, options.overrides)
+  return startComposed(composed, flags, {
+    ...options,
+    failure: 'a part that everything else needs did not start (see above)',
+  })
+}
+
+/** `start` for a composition that a command has made itself. `failure` is what a required row that did not start ends it with. */
+export async function startComposed(
+  composed: Composition,
+  flags: HostFlags,
+  options: { handleSignals?: boolean; failure: string },
+): Promise<RunningHost> {
   const log = new BootLog()
   const { log: logLevel, readyTimeout } = flags
   const handleSignals = options.handleSignals ?? false
@@ -62,7 +74,7 @@ export async function start(
   log.release(report)
   if (!report.ok) {
     await stopped(host)
-    throw new CommandError('a part that everything else needs did not start (see above)', EXIT.failed)
+    throw new CommandError(options.failure, EXIT.failed)
   }
   return { ctx: host.ctx, report, dispose: () => stopped(host) }
 }

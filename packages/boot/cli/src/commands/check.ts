@@ -2,13 +2,12 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
-import { createHost, errorCode, errorMessage, type Host } from '@deepseek-ai/cordis'
-import { boot, type ComposedRow, type Composition } from '@deepseek-ai/dsh-loader'
+import { errorCode, errorMessage } from '@deepseek-ai/cordis'
+import type { ComposedRow, Composition } from '@deepseek-ai/dsh-loader'
 import type { ToolCheckOptions, ToolReport } from '@deepseek-ai/dsh-testkit'
 import type { ToolDefinition } from '@deepseek-ai/dsh-tools'
-import { BootLog } from '../boot-log.ts'
 import { CommandError, EXIT, type ExitCode } from '../exit.ts'
-import { composition } from '../host.ts'
+import { composition, startComposed, type RunningHost } from '../host.ts'
 import { asLines } from '../text.ts'
 import type { OutputFlags } from '../program.ts'
 
@@ -73,30 +72,26 @@ function withModule(composed: Composition, name: string, origin: ComposedRow['or
   return { ...composed, rows: [...composed.rows, row] }
 }
 
-async function withBooted<T>(composed: Composition, flags: CheckFlags, work: (host: Host) => Promise<T>): Promise<T> {
-  const log = new BootLog()
-  const host = createHost({ logLevel: flags.log, handleSignals: true, write: (line) => log.write(line) })
+async function withBooted<T>(
+  composed: Composition,
+  flags: CheckFlags,
+  work: (host: RunningHost) => Promise<T>,
+): Promise<T> {
+  const failure = 'the module, or a part it needs, did not start (see above)'
+  const host = await startComposed(composed, flags, { handleSignals: true, failure })
   try {
-    const { readyTimeout } = flags
-    const report = await boot(composed, {
-      ctx: host.ctx,
-      hostURL: import.meta.url,
-      ...(readyTimeout === undefined ? {} : { readyTimeoutMs: readyTimeout }),
-    })
-    log.release(report)
-    if (!report.ok) throw new CommandError('the module, or a part it needs, did not start (see above)', EXIT.failed)
     return await work(host)
   } finally {
     await host.dispose()
   }
 }
 
-function toolNames({ ctx }: Host): string[] {
+function toolNames({ ctx }: RunningHost): string[] {
   return ctx.tools.schemas().map(({ name }) => name)
 }
 
 /** Note: what a provider would refuse as a name is told to models under another one. */
-function definitionOf({ ctx }: Host, name: string): ToolDefinition {
+function definitionOf({ ctx }: RunningHost, name: string): ToolDefinition {
   const definition = ctx.tools.get(name)
   if (definition !== undefined) return definition
   throw new CommandError(`the tool that models know as "${name}" has a name that providers refuse`, EXIT.failed)
