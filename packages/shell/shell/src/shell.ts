@@ -1,5 +1,6 @@
 // The abstract shell service: what every provider promises. Providers live in packages of their own.
 import { Service, type Context } from '@deepseek-ai/cordis'
+import type { SandboxMode } from '@deepseek-ai/dsh-sandbox'
 import type { ShellRequest, ShellResult, ShellSpec } from './types.ts'
 
 declare module '@deepseek-ai/cordis' {
@@ -8,8 +9,7 @@ declare module '@deepseek-ai/cordis' {
   }
 }
 
-/** How far a confining provider lets commands reach. */
-export type ShellSandboxMode = 'read-only' | 'workspace-write' | 'danger-full-access'
+export type ShellDialect = 'bash' | 'pwsh'
 
 /**
  * `ctx.shell`: runs one command in a fresh shell per call.
@@ -23,7 +23,7 @@ export type ShellSandboxMode = 'read-only' | 'workspace-write' | 'danger-full-ac
  */
 export abstract class Shell extends Service {
   /** Capability fact: the mode that commands are confined to by default; undefined means that nothing is confined. */
-  abstract readonly sandboxMode: ShellSandboxMode | undefined
+  abstract readonly sandboxMode: SandboxMode | undefined
 
   constructor(ctx: Context) {
     super(ctx, 'shell')

@@ -1,4 +1,5 @@
 // The contract of shells: what a caller asks, what the provider resolves it to, what comes back. No behaviour lives here.
+import type { SandboxPolicy, SandboxReport } from '@deepseek-ai/dsh-sandbox'
 
 export interface ShellRequest {
   command: string
@@ -14,7 +15,24 @@ export interface ShellRequest {
   stdin?: string
   signal?: AbortSignal
   /** Live output in order of arrival, decoded. Contract: must not throw. */
-  onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void
+  onOutput?: (chunk: { stream: ShellStream; text: string }) => void
+  /** Confine the command so. A provider that confines nothing refuses it. Omitted: the provider's default for no session. */
+  sandboxPolicy?: SandboxPolicy
+  /**
+   * Opens the file for a stream that outgrows memory: asked at most once a stream, then fed every byte from the first on. Omitted, or a throw:
+   * the middle of a long stream is lost, and the result says so.
+   */
+  spill?: (stream: ShellStream) => ShellSpillFile
+}
+
+export type ShellStream = 'stdout' | 'stderr'
+
+/** Where the bytes of a long stream go. Contract: must not throw; what does not fit is dropped and told by `finish`. */
+export interface ShellSpillFile {
+  readonly path: string
+  write(chunk: Uint8Array): void
+  /** Closes the file. `complete` is false when a quota or a full disk cut it. */
+  finish(): { readonly path: string; readonly bytes: number; readonly complete: boolean }
 }
 
 /** A request with every default and cap applied: what runs is exactly this. */
@@ -37,6 +55,10 @@ export interface ShellOutput {
   truncated: boolean
   /** All bytes that arrived. */
   totalBytes: number
+  /** File that holds the stream from its first byte on; only when `truncated` and there was a place to write. */
+  spillPath?: string
+  /** Present with `spillPath` when a quota or a full disk cut the file. */
+  spillIncomplete?: true
 }
 
 export interface ShellSurvivor {
@@ -48,6 +70,7 @@ export interface ShellSurvivor {
 export interface KillReceipt {
   /** The strongest signal sent; null when nothing was signalled and something was left running. */
   signal: 'SIGTERM' | 'SIGKILL' | null
+  /** How many processes were signalled and have ended. */
   ended: number
   /** Still there. Empty with a null `signal`: something holds the output open that could not be identified. */
   survivors: ShellSurvivor[]
@@ -68,4 +91,28 @@ export interface ShellResult {
   workdir: string
   /** Present whenever something was killed or left running. */
   kill?: KillReceipt
+  /** Present when a confining provider ran it under a policy that confines. */
+  sandbox?: SandboxReport
+}
+
+/** Output as it arrived, both streams in one; `cursor` counts its UTF-16 units from the start. */
+export interface ShellOutputSlice {
+  readonly text: string
+  /** Where the next read goes on. */
+  readonly cursor: number
+  /** Units between the cursor asked for and the start of `text` that memory no longer holds. */
+  readonly lost: number
+}
+
+/** A command that runs. */
+export interface ShellProcess {
+  readonly pid: number
+  /** The result that `run()` would have given. Rejects only with a coded error of confinement: the command never ran. */
+  readonly result: Promise<ShellResult>
+  /** Live and merged output from `cursor` on, at most `maxChars`; consumes nothing. At least the last 64 KiB are held. */
+  read(cursor: number, maxChars?: number): ShellOutputSlice
+  /** Frees the command from its limit and from the request's signal: it ends by itself, by `kill()`, or with the provider. */
+  detach(): void
+  /** Ends the tree as an abort would; the result carries the receipt. Idempotent; without effect once it has ended. */
+  kill(): void
 }

@@ -1,0 +1,4 @@
+// Public surface of @deepseek-ai/dsh-approval. Anything added here is public.
+export { ApprovalError, type ApprovalErrorCode } from './errors.ts'
+export type * from './events.ts'
+export type * from './types.ts'

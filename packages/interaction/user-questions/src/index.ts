@@ -1,0 +1,4 @@
+// Public surface of @deepseek-ai/dsh-user-questions. Anything added here is public.
+export { QuestionError, type QuestionErrorCode } from './errors.ts'
+export type * from './events.ts'
+export type * from './types.ts'

@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-sandbox-local. Anything added here is public.
+export {}

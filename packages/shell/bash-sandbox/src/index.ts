@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-bash-sandbox. Anything added here is public.
+export {}

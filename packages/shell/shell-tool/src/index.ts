@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-shell-tool. Anything added here is public.
+export {}

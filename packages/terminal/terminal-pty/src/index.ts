@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-terminal-pty. Anything added here is public.
+export {}

@@ -1,0 +1,3 @@
+// Public surface of @deepseek-ai/dsh-terminal. Anything added here is public.
+export { TerminalError, type TerminalErrorCode } from './errors.ts'
+export type * from './types.ts'
