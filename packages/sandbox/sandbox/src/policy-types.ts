@@ -19,6 +19,8 @@ export interface PolicyRequest {
 export interface SandboxPolicies {
   /** The host's default. */
   readonly defaultMode: SandboxMode
+  /** The host's network policy: the same for every session. */
+  readonly network: SandboxNetwork
   /** Rejects with `SANDBOX_POLICY_INVALID`, e.g. for a workspace at or above the home folder in `workspace-write`. */
   resolve(request: PolicyRequest): Promise<SandboxPolicy>
   modeOf(session: Session): Promise<SandboxMode>
