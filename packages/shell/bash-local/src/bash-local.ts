@@ -1,6 +1,6 @@
 // The local bash provider of `ctx.shell`: the shared executor core with bash's argv. It confines nothing.
 import { Service, type Context } from '@deepseek-ai/cordis'
-import { Shell, type ShellRequest, type ShellResult, type ShellSpec } from '@deepseek-ai/dsh-shell'
+import { Shell, type ShellProcess, type ShellRequest, type ShellResult, type ShellSpec } from '@deepseek-ai/dsh-shell'
 import { LocalExecutor } from '@deepseek-ai/dsh-shell/executor'
 import { Config, withDefaults, type BashLocalOptions } from './config.ts'
 import { findBash } from './find-bash.ts'
@@ -11,6 +11,7 @@ export class BashLocal extends Shell {
   static readonly Config = Config
 
   readonly sandboxMode = undefined
+  readonly dialect = 'bash'
   private readonly executor: LocalExecutor
 
   /** Throws `ShellError` (`SHELL_NOT_FOUND`) when there is no bash. */
@@ -31,5 +32,9 @@ export class BashLocal extends Shell {
 
   run(spec: ShellSpec): Promise<ShellResult> {
     return this.executor.run(spec)
+  }
+
+  start(spec: ShellSpec): Promise<ShellProcess> {
+    return this.executor.start(spec)
   }
 }

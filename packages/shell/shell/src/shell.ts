@@ -1,7 +1,7 @@
 // The abstract shell service: what every provider promises. Providers live in packages of their own.
 import { Service, type Context } from '@deepseek-ai/cordis'
 import type { SandboxMode } from '@deepseek-ai/dsh-sandbox'
-import type { ShellRequest, ShellResult, ShellSpec } from './types.ts'
+import type { ShellProcess, ShellRequest, ShellResult, ShellSpec } from './types.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
@@ -25,6 +25,9 @@ export abstract class Shell extends Service {
   /** Capability fact: the mode that commands are confined to by default; undefined means that nothing is confined. */
   abstract readonly sandboxMode: SandboxMode | undefined
 
+  /** Which language commands are written in. */
+  abstract readonly dialect: ShellDialect
+
   constructor(ctx: Context) {
     super(ctx, 'shell')
     // No method depends on who calls: without the caller's view of `this`, access costs next to nothing.
@@ -35,4 +38,7 @@ export abstract class Shell extends Service {
   abstract resolve(request: ShellRequest): ShellSpec
 
   abstract run(spec: ShellSpec): Promise<ShellResult>
+
+  /** Starts a command and returns while it runs; `run()` is this and its result. Rejects as `run()` does. */
+  abstract start(spec: ShellSpec): Promise<ShellProcess>
 }

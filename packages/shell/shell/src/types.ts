@@ -106,6 +106,7 @@ export interface ShellOutputSlice {
 
 /** A command that runs. */
 export interface ShellProcess {
+  /** 0 when the request's signal had fired before: nothing was started, and the result says so. */
   readonly pid: number
   /** The result that `run()` would have given. Rejects only with a coded error of confinement: the command never ran. */
   readonly result: Promise<ShellResult>

@@ -5,7 +5,8 @@ import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
 import { ShellError } from '../errors.ts'
 import { HeadTail } from '../output.ts'
-import type { KillReceipt, ShellResult, ShellSpec } from '../types.ts'
+import type { KillReceipt, ShellOutputSlice, ShellProcess, ShellResult, ShellSpec, ShellStream } from '../types.ts'
+import { LiveLog } from './live-log.ts'
 import { ProcessTree } from './process-tree.ts'
 import { unusableWorkdir, workdirProblem } from './workdir.ts'
 
@@ -28,12 +29,13 @@ interface ExitStatus {
 }
 
 interface Stream {
-  readonly name: 'stdout' | 'stderr'
+  readonly name: ShellStream
   readonly kept: HeadTail
 }
 
 /** A command that runs. Constructing it spawns; `result` never rejects. */
-export class Execution {
+export class Execution implements ShellProcess {
+  readonly pid: number
   readonly result: Promise<ShellResult>
   readonly tree: ProcessTree
   readonly #child: ChildProcess
@@ -42,14 +44,17 @@ export class Execution {
   readonly #closed: Promise<void>
   readonly #exited: Promise<void>
   readonly #streams: readonly [Stream, Stream]
+  readonly #log = new LiveLog()
   #status: ExitStatus | undefined
   #isClosed = false
   #lastOutputAt = 0
   #settle: (cause: Cause) => void = () => {}
+  #detach: () => void = () => {}
 
   private constructor(child: ChildProcess, mark: string, spec: ShellSpec) {
     this.#child = child
     this.#spec = spec
+    this.pid = child.pid!
     this.tree = new ProcessTree(child.pid!, mark)
     this.#streams = [this.#collect('stdout', child.stdout!), this.#collect('stderr', child.stderr!)]
     this.#closed = new Promise((resolve) => {
@@ -79,8 +84,15 @@ export class Execution {
     return new Execution(child, `${CALL_MARK}=${id}`, spec)
   }
 
-  /** Ends the command as a caller's abort would. Without effect once it has another cause. */
-  abort(): void {
+  read(cursor: number, maxChars?: number): ShellOutputSlice {
+    return this.#log.read(cursor, maxChars)
+  }
+
+  detach(): void {
+    this.#detach()
+  }
+
+  kill(): void {
     this.#settle('aborted')
   }
 
@@ -116,10 +128,13 @@ export class Execution {
       const { signal, timeoutMs } = this.#spec
       const onAbort = (): void => this.#settle('aborted')
       const timer = setTimeout(() => this.#settle('timedOut'), timeoutMs)
-      this.#settle = (cause) => {
-        this.#settle = () => {}
+      this.#detach = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
+      }
+      this.#settle = (cause) => {
+        this.#settle = () => {}
+        this.#detach()
         resolve(cause)
       }
       if (signal?.aborted === true) onAbort()
@@ -143,16 +158,20 @@ export class Execution {
     }
   }
 
-  #collect(name: Stream['name'], readable: Readable): Stream {
+  #collect(name: ShellStream, readable: Readable): Stream {
     const kept = new HeadTail(this.#spec.maxOutputBytes)
     const { onOutput } = this.#spec
+    const report = (text: string): void => {
+      if (text !== '') onOutput?.({ stream: name, text })
+    }
     readable.on('data', (chunk: Buffer) => {
       this.#lastOutputAt = performance.now()
       kept.push(chunk)
+      report(this.#log.push(name, chunk, onOutput !== undefined))
     })
+    readable.once('end', () => report(this.#log.end(name)))
     // A reset by the far end says no more than the exit does.
     readable.on('error', () => {})
-    if (onOutput !== undefined) follow(readable, (text) => onOutput({ stream: name, text }))
     return { name, kept }
   }
 
@@ -171,16 +190,6 @@ export class Execution {
     // Only matters for a shell that even SIGKILL did not end: it must not keep the host alive.
     this.#child.unref()
   }
-}
-
-/** Decodes a stream as it arrives; a code point that is split over chunks comes out whole. */
-function follow(readable: Readable, report: (text: string) => void): void {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  const emit = (text: string): void => {
-    if (text !== '') report(text)
-  }
-  readable.on('data', (chunk: Buffer) => emit(decoder.decode(chunk, { stream: true })))
-  readable.once('end', () => emit(decoder.decode()))
 }
 
 /** True when `promise` settles within the time. */

@@ -1,7 +1,7 @@
 // The executor core that local providers share: defaults and caps, what is running, what was left running, disposal.
 // A dialect says how a command becomes an argv; everything else is the same for every shell.
 import { ShellError } from '../errors.ts'
-import type { ShellRequest, ShellResult, ShellSpec } from '../types.ts'
+import type { ShellOutputSlice, ShellProcess, ShellRequest, ShellResult, ShellSpec } from '../types.ts'
 import { commandEnvironment, QUIET_ENVIRONMENT } from './environment.ts'
 import { Execution, type Argv } from './execution.ts'
 import type { ProcessTree } from './process-tree.ts'
@@ -72,12 +72,14 @@ export class LocalExecutor {
     }
   }
 
-  run(spec: ShellSpec): Promise<ShellResult> {
-    const run = this.#execute(spec)
-    this.#running.add(run)
-    const forget = (): void => void this.#running.delete(run)
-    run.then(forget, forget)
-    return run
+  async run(spec: ShellSpec): Promise<ShellResult> {
+    return (await this.start(spec)).result
+  }
+
+  start(spec: ShellSpec): Promise<ShellProcess> {
+    const starting = this.#launch(spec)
+    this.#track(starting)
+    return starting
   }
 
   /** Aborts what runs, ends what was left running, and waits for both. Later calls return the same promise. */
@@ -85,17 +87,31 @@ export class LocalExecutor {
     return (this.#disposal ??= this.#endEverything())
   }
 
-  async #execute(spec: ShellSpec): Promise<ShellResult> {
+  async #launch(spec: ShellSpec): Promise<ShellProcess> {
     if (this.#disposal !== undefined) throw disposed()
     if (spec.signal?.aborted === true) return neverStarted(spec)
     const execution = await Execution.start(this.#dialect.argv(spec.command), spec)
     this.#executions.add(execution)
+    this.#track(this.#forget(execution))
     // Disposal may have begun while the process was being started.
-    if (this.#disposal !== undefined) execution.abort()
-    const result = await execution.result
-    if (result.kill !== undefined && result.kill.survivors.length > 0) await this.#remember(execution.tree)
-    this.#executions.delete(execution)
-    return result
+    if (this.#disposal !== undefined) execution.kill()
+    return execution
+  }
+
+  async #forget(execution: Execution): Promise<void> {
+    try {
+      const { kill } = await execution.result
+      if (kill !== undefined && kill.survivors.length > 0) await this.#remember(execution.tree)
+    } finally {
+      this.#executions.delete(execution)
+    }
+  }
+
+  #track(work: Promise<unknown>): void {
+    this.#running.add(work)
+    // Whoever started it hears of a failure; this only waits.
+    const forget = (): void => void this.#running.delete(work)
+    void work.then(forget, forget)
   }
 
   /** Keeps hold of a tree that goes on, and lets go of those that have ended meanwhile. */
@@ -107,14 +123,21 @@ export class LocalExecutor {
   }
 
   async #endEverything(): Promise<void> {
-    for (const execution of this.#executions) execution.abort()
-    await Promise.allSettled(this.#running)
+    for (const execution of this.#executions) execution.kill()
+    // What is being started adds a second promise of its own when it runs.
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
     await Promise.all(this.#leftBehind.map((tree) => tree.terminate(this.#limits.graceMs)))
     this.#leftBehind = []
   }
 }
 
-function neverStarted(spec: ShellSpec): ShellResult {
+function neverStarted(spec: ShellSpec): ShellProcess {
+  const result = Promise.resolve(nothingHappened(spec))
+  const read = (): ShellOutputSlice => ({ text: '', cursor: 0, lost: 0 })
+  return { pid: 0, result, read, detach: () => {}, kill: () => {} }
+}
+
+function nothingHappened(spec: ShellSpec): ShellResult {
   const nothing = { text: '', truncated: false, totalBytes: 0 }
   return {
     exitCode: null,
