@@ -11,9 +11,11 @@ import type { Feeds } from './feeds.ts'
 import type { HostFeed } from './host-feed.ts'
 import { callMethod, type MethodTable } from './methods.ts'
 import { servePage } from './page.ts'
+import type { Aside } from './aside.ts'
 import { METHOD_NAMES, isMethodName } from './params.ts'
 import { SessionStream } from './session-stream.ts'
 import { SseWriter } from './sse.ts'
+import { streamTerminal } from './terminal-stream.ts'
 
 type Bindings = { incoming: IncomingMessage; outgoing: ServerResponse }
 type Env = { Bindings: Bindings }
@@ -27,6 +29,7 @@ export interface AppSources {
   readonly methods: MethodTable
   readonly feeds: Feeds
   readonly hostFeed: HostFeed
+  readonly aside: Aside
   /** The folder of the page, when one is registered. */
   pageFolder(): string | undefined
   /** Told of failures that nobody foresaw. */
@@ -48,6 +51,8 @@ const STATUS: { readonly [code: string]: ErrorStatus } = {
   SESSION_NOT_FOUND: 404,
   INVALID_SESSION_ID: 404,
   SESSION_LOCKED: 409,
+  NOT_AVAILABLE: 404,
+  TERMINAL_NOT_FOUND: 404,
 }
 
 const UNAUTHORIZED =
@@ -70,6 +75,9 @@ export function createApp(sources: AppSources): Hono<Env> {
   })
   app.get('/api/events', (c) => hostStream(sources, c))
   app.get('/api/sessions/:id/events', (c) => sessionStream(sources, c, c.req.param('id')))
+  app.get('/api/sessions/:id/terminals/:terminal/stream', (c) => {
+    return terminalStream(sources, c, c.req.param('id'), c.req.param('terminal'))
+  })
   app.all('/api/*', (c) => method(sources, c))
   app.all('*', (c) => page(sources, c))
   app.onError((error, c) => failure(sources, error, c))
@@ -115,6 +123,19 @@ async function sessionStream(sources: AppSources, c: Context<Env>, id: string): 
   })
   // Runs until the connection ends and never rejects.
   void stream?.run()
+  return RESPONSE_ALREADY_SENT
+}
+
+function terminalStream(sources: AppSources, c: Context<Env>, id: string, terminalId: string): Response {
+  const { aside } = sources
+  const owner = aside.agent(id)
+  const terminals = aside.need('terminals')
+  const terminal = terminals.get(owner, terminalId)
+  const leave = terminals.attach(owner, terminalId)
+  const writer = new SseWriter(c.env.outgoing, sources)
+  writer.whenClosed(leave)
+  // Runs until either end has gone and never rejects.
+  void streamTerminal(terminal, writer)
   return RESPONSE_ALREADY_SENT
 }
 

@@ -24,6 +24,8 @@ export type ServerErrorCode =
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'INVALID_JSON'
   | 'NOT_FOUND'
+  /** The service that a method needs is not part of this host. */
+  | 'NOT_AVAILABLE'
   /** A failure that nobody foresaw; details are in the server's log only. */
   | 'INTERNAL'
 

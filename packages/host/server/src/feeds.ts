@@ -3,13 +3,16 @@
 import { errorMessage } from '@deepseek-ai/cordis'
 import type { Agent, AgentLive, AgentService, AgentSnapshot } from '@deepseek-ai/dsh-agent'
 import type { Session, SessionEvent, SessionStore } from '@deepseek-ai/dsh-session'
+import type { Aside } from './aside.ts'
 import type { Cards } from './cards.ts'
 import { Frames } from './frames.ts'
+import type { AsideFrame } from './protocol.ts'
 
 export interface FeedSources {
   readonly sessions: SessionStore
   readonly agents: AgentService
   readonly cards: Cards
+  readonly aside: Aside
   warn(message: string): void
 }
 
@@ -27,6 +30,8 @@ export interface Viewer {
   onEvent(event: SessionEvent): void
   /** `after` is the `seq` of the newest event when `live` came up. */
   onLive(live: AgentLive, after: number): void
+  /** What stands beside the conversation has changed. */
+  onAside(): void
   /** The session object or its agent was replaced: look again. */
   onChange(): void
   /** The session is gone or the server stops. */
@@ -48,6 +53,7 @@ export class Feed {
   private detached = false
   private leaveSession: () => void
   private leaveAgent: (() => void) | undefined
+  private readonly leaveAside: () => void
   private pageEvents = PAGE_EVENTS.first
   private readonly reading = new Map<number, Promise<SessionEvent[]>>()
   private flushedSeq = -1
@@ -61,12 +67,20 @@ export class Feed {
     this.sources = sources
     this.frames = new Frames(sources.cards)
     this.leaveSession = this.follow(session)
+    this.leaveAside = sources.aside.subscribe(session.id, () => {
+      for (const viewer of this.viewers) viewer.onAside()
+    })
     this.refresh()
   }
 
   /** What is in progress; taken in the same tick as `session.lastSeq`, the two agree. */
   snapshot(): AgentSnapshot {
     return this.agent?.snapshot() ?? NOTHING_RUNS
+  }
+
+  /** What stands beside the conversation, as of now. */
+  aside(): Promise<AsideFrame> {
+    return this.sources.aside.state(this.id)
   }
 
   /** Some events from `from` on. Viewers that ask for the same at the same time share one reading. */
@@ -118,6 +132,7 @@ export class Feed {
     const status = { kind: 'status', status: agent?.status ?? 'idle' } as const
     for (const viewer of this.viewers) viewer.onLive(status, this.session.lastSeq)
     for (const viewer of this.viewers) viewer.onChange()
+    this.sources.aside.touch(this.id)
   }
 
   /** Opens the session again when whoever had it open has closed it. Rejects when it is gone. */
@@ -140,6 +155,7 @@ export class Feed {
   detach(): void {
     this.detached = true
     this.leaveSession()
+    this.leaveAside()
     this.leaveAgent?.()
     this.leaveAgent = undefined
     this.agent = undefined
@@ -168,6 +184,7 @@ export class Feed {
     return session.subscribe((event) => {
       // Somebody else may have started an agent on the session that we have open.
       if (this.agent === undefined && event.type !== 'tool/result') this.refresh()
+      if (event.type === 'sandbox/mode') this.sources.aside.touch(this.id)
       for (const viewer of this.viewers) viewer.onEvent(event)
     })
   }
@@ -229,6 +246,11 @@ export class Feeds {
 
   refresh(id: string): void {
     this.feeds.get(id)?.refresh()
+  }
+
+  /** True when somebody follows the session now. */
+  watched(id: string): boolean {
+    return (this.feeds.get(id)?.viewers.size ?? 0) > 0
   }
 
   /** The tools have changed, and with them the cards. */

@@ -5,6 +5,8 @@ import type { Agent, AgentService } from '@deepseek-ai/dsh-agent'
 import type { LlmProviderSettings } from '@deepseek-ai/dsh-llm'
 import type { SessionStore } from '@deepseek-ai/dsh-session'
 import type { ToolSchema } from '@deepseek-ai/dsh-tools'
+import type { Aside } from './aside.ts'
+import { createAsideMethods } from './aside-methods.ts'
 import { ServerError } from './errors.ts'
 import type { Feeds } from './feeds.ts'
 import type { HostFeed } from './host-feed.ts'
@@ -18,6 +20,7 @@ export interface MethodSources {
   readonly rows: Rows
   readonly feeds: Feeds
   readonly hostFeed: HostFeed
+  readonly aside: Aside
   /** Folder of new sessions. */
   readonly cwd: string
   info(): HostInfo
@@ -30,7 +33,7 @@ export type MethodTable = {
 }
 
 export function createMethods(sources: MethodSources): MethodTable {
-  const { sessions, agents, rows, feeds, hostFeed } = sources
+  const { sessions, agents, rows, feeds, hostFeed, aside } = sources
 
   /** The session's agent, started when none is live. Never creates a session: a mistyped id is an error. */
   const agentOf = (id: string): Promise<Agent> =>
@@ -49,6 +52,7 @@ export function createMethods(sources: MethodSources): MethodTable {
   }
 
   return {
+    ...createAsideMethods(aside, agentOf),
     'host.info': async () => sources.info(),
     'sessions.list': () => rows.list(),
     'sessions.create': async ({ cwd = sources.cwd, model }) => {

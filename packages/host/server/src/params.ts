@@ -1,5 +1,6 @@
 // The shape of every method's parameters, checked at the door: a page of another version or a script gets a sentence, not a crash.
 import { isAbsolute } from 'node:path'
+import { SANDBOX_MODES } from '@deepseek-ai/dsh-sandbox'
 import { ServerError } from './errors.ts'
 import type { MethodName, Methods } from './protocol.ts'
 
@@ -27,6 +28,21 @@ const settings = check('an object of apiKey, baseURL and model, each a text or n
 })
 const delivery = check('"queue" or "steer"', (value) => value === 'queue' || value === 'steer')
 
+const oneOf = (...words: readonly string[]): Check =>
+  check(words.map((word) => JSON.stringify(word)).join(', '), (value) => words.includes(value as string))
+const anyText = check('a text', (value) => typeof value === 'string')
+const count = (wanted: string, least: number, most: number): Check =>
+  check(`${wanted} from ${least} to ${most}`, (value) => {
+    return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+  })
+const columns = count('a number of columns', 2, 1000)
+const lines = count('a number of rows', 1, 1000)
+const flag = check('true or false', (value) => typeof value === 'boolean')
+const answer = check(
+  '{ kind: "allow", grant } with a grant { kind: "once" | "session" | "prefix", words? }, or { kind: "reject", feedback? }',
+  isAnswer,
+)
+
 type Shape<M extends MethodName> = { readonly [K in keyof Required<Methods[M]['params']>]: Check }
 
 const SHAPES: { readonly [M in MethodName]: Shape<M> } = {
@@ -40,9 +56,34 @@ const SHAPES: { readonly [M in MethodName]: Shape<M> } = {
   'sessions.withdraw': { id: sessionId, messageId: filled },
   'sessions.cancel': { id: sessionId },
   'sessions.setModel': { id: sessionId, model: modelRef },
+  'approvals.answer': { id: sessionId, approvalId: filled, answer },
+  'approvals.revoke': { id: sessionId, grantId: filled },
+  'questions.answer': { id: sessionId, questionId: filled, text: anyText, secret: optional(flag) },
+  'questions.dismiss': { id: sessionId, questionId: filled },
+  'jobs.output': { id: sessionId, jobId: filled },
+  'jobs.kill': { id: sessionId, jobId: filled },
+  'jobs.promote': { id: sessionId, callId: filled },
+  'permission.set': { id: sessionId, mode: oneOf(...SANDBOX_MODES) },
+  'terminals.open': { id: sessionId, cols: optional(columns), rows: optional(lines) },
+  'terminals.input': { id: sessionId, terminalId: filled, data: anyText },
+  'terminals.resize': { id: sessionId, terminalId: filled, cols: columns, rows: lines },
+  'terminals.signal': {
+    id: sessionId,
+    terminalId: filled,
+    signal: oneOf('SIGINT', 'SIGTERM', 'SIGKILL', 'SIGTSTP', 'SIGHUP'),
+  },
+  'terminals.close': { id: sessionId, terminalId: filled },
+  'spill.read': {
+    id: sessionId,
+    path: folder,
+    from: optional(count('a position in bytes', 0, Number.MAX_SAFE_INTEGER)),
+    bytes: optional(count('a number of bytes', 1, 1024 * 1024)),
+  },
   'tools.list': { id: optional(sessionId) },
   'providers.configure': { provider: filled, settings },
 }
+
+const SECRETS: ReadonlySet<string> = new Set(['settings', 'text', 'data'])
 
 export const METHOD_NAMES = Object.keys(SHAPES) as readonly MethodName[]
 
@@ -69,9 +110,9 @@ export function checkParams<M extends MethodName>(method: M, params: unknown): M
       if (field.optional) continue
       throw refuse(`"${name}" is missing; it must be ${field.wanted}`)
     }
-    // What arrived is not quoted for settings: it may hold a key.
+    // What arrived is not quoted where it may hold a key or another secret.
     if (!field.ok(value)) {
-      throw refuse(`"${name}" must be ${field.wanted}${name === 'settings' ? '' : `, not ${shown(value)}`}`)
+      throw refuse(`"${name}" must be ${field.wanted}${SECRETS.has(name) ? '' : `, not ${shown(value)}`}`)
     }
     checked[name] = value
   }
@@ -80,6 +121,16 @@ export function checkParams<M extends MethodName>(method: M, params: unknown): M
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isAnswer(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { kind, grant, feedback } = value
+  if (kind === 'reject') return feedback === undefined || typeof feedback === 'string'
+  if (kind !== 'allow' || !isObject(grant)) return false
+  if (grant['kind'] === 'once' || grant['kind'] === 'session') return true
+  const words = grant['words']
+  return grant['kind'] === 'prefix' && Array.isArray(words) && words.length > 0 && words.every(isFilled)
 }
 
 function isFilled(value: unknown): boolean {

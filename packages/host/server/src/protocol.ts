@@ -6,10 +6,15 @@
 // without loss or repeat; live frames carry no id. `?from=<seq>` starts there when no `Last-Event-ID` is sent. `GET /api/events` streams `HostFrame`s.
 // `?host=1` interleaves the host's frames, so that a page needs one connection. `?to=<seq>` makes the stream finite: the events from `from` to `to`
 // that exist, then the end, with no live, `caught-up` or `reset` frame. A reader that takes nothing for a while (`stallMs`) is cut off and may resume.
+import type { ApprovalAnswer, PendingApproval, StandingGrant } from '@deepseek-ai/dsh-approval'
 import type { AgentLive, AgentSnapshot, AgentStatus } from '@deepseek-ai/dsh-agent'
+import type { JobRow } from '@deepseek-ai/dsh-jobs'
 import type { LlmProviderSettings, LlmProviderStatus, ModelRef } from '@deepseek-ai/dsh-llm'
+import type { SandboxMode, SandboxNetwork, SandboxStatus } from '@deepseek-ai/dsh-sandbox'
 import type { SessionEvent, SessionMessage, SessionSummary } from '@deepseek-ai/dsh-session'
+import type { TerminalRow, TerminalSignal } from '@deepseek-ai/dsh-terminal'
 import type { ToolCallView, ToolResultView, ToolSchema } from '@deepseek-ai/dsh-tools'
+import type { PendingQuestion } from '@deepseek-ai/dsh-user-questions'
 
 export interface SessionRow extends SessionSummary {
   readonly status: AgentStatus
@@ -39,6 +44,29 @@ export interface Methods {
   'sessions.withdraw': { params: { id: string; messageId: string }; value: { withdrawn: boolean } }
   'sessions.cancel': { params: { id: string }; value: null }
   'sessions.setModel': { params: { id: string; model: ModelRef }; value: SessionRow }
+  /** Answers a standing approval. `APPROVAL_NOT_FOUND` when it has been settled meanwhile. */
+  'approvals.answer': { params: { id: string; approvalId: string; answer: ApprovalAnswer }; value: null }
+  'approvals.revoke': { params: { id: string; grantId: string }; value: null }
+  'questions.answer': { params: { id: string; questionId: string; text: string; secret?: boolean }; value: null }
+  'questions.dismiss': { params: { id: string; questionId: string }; value: null }
+  /** The newest output of a job, nothing consumed. */
+  'jobs.output': { params: { id: string; jobId: string }; value: { text: string } }
+  'jobs.kill': { params: { id: string; jobId: string }; value: { stopped: boolean } }
+  /** Lets a running foreground call go on as a job. */
+  'jobs.promote': { params: { id: string; callId: string }; value: { jobId: string } }
+  /** The mode of the session's later calls. */
+  'permission.set': { params: { id: string; mode: SandboxMode }; value: null }
+  'terminals.open': { params: { id: string; cols?: number; rows?: number }; value: TerminalRow }
+  /** Keys of a person, raw. */
+  'terminals.input': { params: { id: string; terminalId: string; data: string }; value: null }
+  'terminals.resize': { params: { id: string; terminalId: string; cols: number; rows: number }; value: null }
+  'terminals.signal': { params: { id: string; terminalId: string; signal: TerminalSignal }; value: null }
+  'terminals.close': { params: { id: string; terminalId: string }; value: null }
+  /** A part of a file that holds what was too long to show; only files kept for this session. Cut between code points. */
+  'spill.read': {
+    params: { id: string; path: string; from?: number; bytes?: number }
+    value: { text: string; from: number; next: number | null; totalBytes: number }
+  }
   'tools.list': { params: { id?: string }; value: ToolSchema[] }
   /** Stores a key, base URL or model for a provider; takes effect with the next request. */
   'providers.configure': { params: { provider: string; settings: LlmProviderSettings }; value: HostInfo }
@@ -71,6 +99,36 @@ export interface ResetFrame {
   readonly from: 0
   readonly lastSeq: number
 }
+
+/**
+ * `event: aside`, without id: what stands beside the conversation, whole, after `caught-up` and after each change (at most 10 a second). A service
+ * that the host does not have leaves its part empty.
+ */
+export interface AsideFrame {
+  readonly approvals: readonly PendingApproval[]
+  readonly questions: readonly PendingQuestion[]
+  readonly grants: readonly StandingGrant[]
+  readonly jobs: readonly JobRow[]
+  /** Running calls that a person may turn into jobs. */
+  readonly promotable: readonly { readonly callId: string; readonly label: string }[]
+  readonly terminals: readonly TerminalRow[]
+  /** Null on a host without policy. `status` is that of the sandbox; undefined while it is being probed. */
+  readonly permission: {
+    readonly mode: SandboxMode
+    readonly network: SandboxNetwork
+    readonly modes: readonly SandboxMode[]
+    readonly status?: SandboxStatus
+  } | null
+}
+
+/**
+ * `GET /api/sessions/<id>/terminals/<terminalId>/stream` attaches to a terminal for as long as it is open: `event: screen` first and after a gap (draw it
+ * on an empty screen), then `event: data`; `event: exit` at the end.
+ */
+export type TerminalFrame =
+  | { readonly kind: 'screen'; readonly data: string; readonly cols: number; readonly rows: number }
+  | { readonly kind: 'data'; readonly data: string }
+  | { readonly kind: 'exit'; readonly row: TerminalRow }
 
 /** `event: problem`, without id: why the server ends the stream, e.g. a log that cannot be read. The client may try again. */
 export interface ProblemFrame {

@@ -7,6 +7,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { Service, errorMessage, type Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { createApp } from './app.ts'
+import { Aside } from './aside.ts'
 import { createAuth, newToken, type Auth } from './auth.ts'
 import { Cards } from './cards.ts'
 import { resolveConfig, serverConfig, type ServerConfig, type ServerSettings } from './config.ts'
@@ -135,7 +136,14 @@ function createParts(ctx: Context, settings: ServerSettings) {
     problems: problemsOf(ctx.get('loader') as ProblemSource | undefined),
   })
   const cards = new Cards({ get: (name, scope) => tools.get(name, scope), warn })
-  const feeds = new Feeds({ sessions, agents, cards, warn })
+  const aside = new Aside({
+    agent: (id) => agents.get(id),
+    session: (id) => sessions.get(id),
+    watched: (id) => feeds.watched(id),
+    warn,
+  })
+  const feeds: Feeds = new Feeds({ sessions, agents, cards, aside, warn })
+  aside.follow(ctx)
   const rows = new Rows(sessions, agents, llm)
   const hostFeed = new HostFeed({ row: (id) => rows.row(id), info, warn })
   const methods = createMethods({
@@ -144,6 +152,7 @@ function createParts(ctx: Context, settings: ServerSettings) {
     rows,
     feeds,
     hostFeed,
+    aside,
     cwd: settings.cwd,
     info,
     schemas: (scope) => tools.schemas(scope),
@@ -169,7 +178,7 @@ function createParts(ctx: Context, settings: ServerSettings) {
   ctx.on('agent/created', agentChanged)
   ctx.on('agent/disposed', agentChanged)
   ctx.on('agent/status', ({ agent: { id } }) => hostFeed.touch(id))
-  return { methods, feeds, hostFeed, warn, report }
+  return { methods, feeds, hostFeed, aside, warn, report }
 }
 
 function problemsOf(loader: ProblemSource | undefined): HostInfo['problems'] {

@@ -23,6 +23,7 @@ export class SessionStream implements Viewer {
   next: number
   private readonly last: number
   private caughtUp = false
+  private asideChanged = false
   private awake = false
   private wakeUp: (() => void) | undefined
 
@@ -44,6 +45,11 @@ export class SessionStream implements Viewer {
     // Until the stored log is delivered only the number of the attempt matters; the snapshot tells the rest.
     if (!this.caughtUp && live.kind !== 'attempt') return
     this.live.push(live, after)
+    this.wake()
+  }
+
+  onAside(): void {
+    this.asideChanged = true
     this.wake()
   }
 
@@ -78,6 +84,7 @@ export class SessionStream implements Viewer {
       this.sendLive(Infinity)
       return this.writer.drained()
     }
+    if (this.asideChanged) return this.sendAside()
     this.feed.tidyFrames()
     await this.woken()
   }
@@ -120,6 +127,14 @@ export class SessionStream implements Viewer {
     this.live.clear()
     const frame: CaughtUpFrame = { seq: this.next - 1, snapshot: this.feed.snapshot() }
     this.writer.write(sseFrame('caught-up', JSON.stringify(frame)))
+    this.asideChanged = true
+    await this.writer.drained()
+  }
+
+  private async sendAside(): Promise<void> {
+    this.asideChanged = false
+    const frame = await this.feed.aside()
+    this.writer.write(sseFrame('aside', JSON.stringify(frame)))
     await this.writer.drained()
   }
 

@@ -314,7 +314,7 @@ describe('the event stream of a session', () => {
     const { id } = await host.value('sessions.create', {})
     const reader = await follow(id, { last: 41 })
     await reader.until(({ caughtUp }) => caughtUp.length === 1)
-    expect(reader.frames.map(({ event }) => event)).toEqual(['reset', 'event', 'caught-up'])
+    expect(reader.frames.map(({ event }) => event).slice(0, 3)).toEqual(['reset', 'event', 'caught-up'])
     expect(reader.frames[0]?.data).toEqual({ from: 0, lastSeq: 0 })
     expect(reader.seqs).toEqual([0])
     reader.close()
