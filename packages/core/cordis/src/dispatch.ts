@@ -16,10 +16,17 @@ export function hooksOf(ctx: Context): ListenerTable {
   return ctx.root.events._hooks
 }
 
-function admits(hook: Hook, chain: readonly { key: ScopeKey }[]): boolean {
-  if (hook.global) return true
-  const scope = scopeOf(hook.ctx)
-  return scope === undefined || chain.some((each) => each.key === scope.key)
+/** The listeners that hear of calls of a scope. A copy, as in cordis: who is registered while the call runs does not join it. */
+function select(listeners: readonly Hook[], key: ScopeKey | undefined): Hook[] {
+  const selected: Hook[] = []
+  let chain: readonly { key: ScopeKey }[] | undefined
+  for (let index = 0; index < listeners.length; index++) {
+    const hook = listeners[index] as Hook
+    const scope = hook.global ? undefined : scopeOf(hook.ctx)
+    // Most listeners are in no scope: only one that is makes the calling scope's chain worth building.
+    if (scope === undefined || (chain ??= scopeChain(key)).some((each) => each.key === scope.key)) selected.push(hook)
+  }
+  return selected
 }
 
 /**
@@ -35,9 +42,7 @@ export function dispatchChain<T>(
   options: { repeatable?: boolean } = {},
 ): T | Promise<T> {
   if (listeners === undefined) return inner()
-  const chain = scopeChain(key)
-  // A copy, as in cordis: who is registered while the call runs does not join it.
-  const selected = listeners.filter((hook) => admits(hook, chain))
+  const selected = select(listeners, key)
   const step = (index: number): T | Promise<T> => {
     const hook = selected[index]
     if (hook === undefined) return inner()
@@ -64,9 +69,7 @@ export function emitContained(
   options: { unfiltered?: boolean } = {},
 ): void {
   if (listeners === undefined) return
-  const chain = scopeChain(key)
-  for (const hook of listeners.slice()) {
-    if (options.unfiltered !== true && !admits(hook, chain)) continue
+  for (const hook of options.unfiltered === true ? listeners.slice() : select(listeners, key)) {
     try {
       const returned: unknown = hook.callback(...args)
       if (returned instanceof Promise) returned.catch(report)

@@ -76,7 +76,30 @@ export class BodyRun {
    * Waits for the body, but not for ever: `graceMs` after cancellation or deadline it is given up. A deadline cancels the body;
    * one that is given up keeps running, and `onLate` is told when it settles after all.
    */
-  settle(promise: Promise<unknown>, graceMs: number, onLate: (outcome: BodyOutcome) => void): Promise<BodyOutcome> {
+  async settle(
+    promise: Promise<unknown>,
+    graceMs: number,
+    onLate: (outcome: BodyOutcome) => void,
+  ): Promise<BodyOutcome> {
+    let settled: BodyOutcome | undefined
+    try {
+      promise.then(
+        (value) => (settled = { kind: 'returned', value }),
+        (error: unknown) => (settled = { kind: 'threw', error }),
+      )
+    } catch (error) {
+      return { kind: 'threw', error } // a subclass with a `then` of its own
+    }
+    // Many a body is done when it returns its promise, and needs neither listeners nor timers.
+    await undefined
+    return settled ?? this.watch(promise, graceMs, onLate)
+  }
+
+  private watch(
+    promise: Promise<unknown>,
+    graceMs: number,
+    onLate: (outcome: BodyOutcome) => void,
+  ): Promise<BodyOutcome> {
     return new Promise((resolve) => {
       let grace: NodeJS.Timeout | undefined
       let abandoned = false

@@ -94,16 +94,18 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
   parameters: JsonSchema,
 ): Callbacks {
   const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(parameters, args, callback)
+  const validator = validatorFor(parameters)
+  const run = (valid: boolean, args: InferArgs<P>, exec: ToolBodyExecution): R | Promise<R> => {
+    if (valid) return options.execute(args, exec)
+    throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
+  }
+  // A direct caller may pass anything, and gets a promise of whatever comes of it.
+  const runDirectly = async (args: InferArgs<P>, exec: ToolBodyExecution): Promise<R> =>
+    run(validator.check(args), args, exec)
   return {
-    async execute(args: InferArgs<P>, exec: ToolBodyExecution) {
-      const validator = validatorFor(parameters)
-      // What the registry passes is a snapshot already; a direct caller may pass anything.
-      const valid = BodyView.carries(exec, args) ? validator.checkSnapshot(args) : validator.check(args)
-      if (!valid) {
-        throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
-      }
-      return options.execute(args, exec)
-    },
+    // What the registry passes is a snapshot already, and it takes a value or a throw as readily as a promise.
+    execute: (args: InferArgs<P>, exec: ToolBodyExecution) =>
+      BodyView.carries(exec, args) ? run(validator.checkSnapshot(args), args, exec) : runDirectly(args, exec),
     ...(options.isConcurrencySafe && {
       isConcurrencySafe: (args: InferArgs<P>) => soft(args, () => options.isConcurrencySafe?.(args)) === true,
     }),

@@ -40,7 +40,7 @@ export class Call implements Identity {
   /** What that run executes: the call keeps to it when the tool is unregistered meanwhile. */
   definition: ToolDefinition | undefined
   settled = false
-  readonly view: ToolExecution
+  private seen: ToolExecution | undefined
   private readonly onReport: ((progress: ToolProgress) => void) | undefined
 
   constructor(identity: Identity, signal: AbortSignal, onReport: ((progress: ToolProgress) => void) | undefined) {
@@ -52,7 +52,11 @@ export class Call implements Identity {
     this.callerSignal = signal
     this.wrapperSignal = signal
     this.onReport = onReport
-    this.view = new ExecutionView(this)
+  }
+
+  /** What guards and listeners see, made when the first of them asks. */
+  get view(): ToolExecution {
+    return (this.seen ??= new ExecutionView(this))
   }
 
   /** True when the caller or a wrapper has cancelled. */

@@ -83,8 +83,8 @@ function projectedMeta(definition: ToolDefinition, args: Json, value: Json): Jso
 /** What is wrong with a list of content blocks, or undefined. */
 export function contentViolation(blocks: unknown): string | undefined {
   if (!Array.isArray(blocks)) return `${kindOf(blocks)} instead of an array of content blocks`
-  for (const [index, block] of blocks.entries()) {
-    const { type, text } = (block ?? {}) as { type?: unknown; text?: unknown }
+  for (let index = 0; index < blocks.length; index++) {
+    const { type, text } = (blocks[index] ?? {}) as { type?: unknown; text?: unknown }
     if (type !== 'text') return `a block of unknown type ${JSON.stringify(type) ?? kindOf(type)} at [${index}]`
     if (typeof text !== 'string') return `a text block without text at [${index}]`
   }

@@ -45,9 +45,17 @@ export class Pipeline {
 
   async execute(input: ToolExecutionInput): Promise<ToolExecutionResult> {
     const { call, refused } = this.create(input)
-    const result = this.bounded(call, refused ?? (await this.run(call)))
+    // Note: the stages are awaited here rather than in a function of their own, which would cost a promise and a turn more.
+    const { guards, listeners } = this.host
+    let refusal: Refusal | undefined = refused === undefined ? undefined : { result: refused, final: true }
+    if (refusal === undefined && (listeners['tools/pre-execute'] !== undefined || guards.hasGuards())) {
+      refusal = await this.decide(call)
+    }
+    let result = refusal === undefined ? await this.around(call) : refusal.result
+    if (refusal?.final !== true && listeners['tools/post-execute'] !== undefined) result = await this.post(call, result)
+    result = this.bounded(call, result)
     call.settled = true
-    const observers = this.host.listeners['tools/result']
+    const observers = listeners['tools/result']
     if (observers !== undefined) {
       emitContained(observers, call.agent, [call.view, result], (error) =>
         this.host.reportListenerError('tools/result', error),
@@ -56,17 +64,8 @@ export class Pipeline {
     return result
   }
 
-  private async run(call: Call): Promise<ToolExecutionResult> {
-    const { guards, listeners } = this.host
-    const refused =
-      listeners['tools/pre-execute'] !== undefined || guards.hasGuards() ? await this.decide(call) : undefined
-    if (refused?.final === true) return refused.result
-    const result = refused === undefined ? await this.around(call) : refused.result
-    return listeners['tools/post-execute'] === undefined ? result : this.post(call, result)
-  }
-
   /** Reads each field of the input once and freezes the arguments before any policy sees them. */
-  private create(input: ToolExecutionInput): { call: Call; refused?: ToolFailure | undefined } {
+  private create(input: ToolExecutionInput): { call: Call; refused: ToolFailure | undefined } {
     const { callId, name, signal, agent, parent, onReport } = input
     if (!(signal instanceof AbortSignal)) {
       throw new TypeError(`ctx.tools.execute() needs the caller's AbortSignal as \`signal\` (got ${typeof signal})`)
@@ -120,7 +119,7 @@ export class Pipeline {
     return undefined
   }
 
-  private around(call: Call): Promise<ToolExecutionResult> {
+  private around(call: Call): ToolExecutionResult | Promise<ToolExecutionResult> {
     const listeners = this.host.listeners['tools/execute']
     return listeners === undefined ? this.dispatch(call) : this.wrap(call, listeners)
   }
@@ -167,14 +166,23 @@ export class Pipeline {
     )
   }
 
-  /** Runs the body once. Never rejects: a wrapper sees the same normalised outcome that a caller would. */
-  private async dispatch(call: Call): Promise<ToolExecutionResult> {
+  /**
+   * Runs the body once. Never rejects: a wrapper sees the same normalised outcome that a caller would. A body that answers at once
+   * costs no promise here.
+   */
+  private dispatch(call: Call): ToolExecutionResult | Promise<ToolExecutionResult> {
     if (call.cancelled) return aborted(call)
     const definition = this.host.resolve(call)
     if (definition === undefined) return unknownTool(call)
     const run = (call.run = new BodyRun(call, definition.timeoutMs))
     call.definition = definition
-    const outcome = await this.enter(call, run, definition)
+    const outcome = this.enter(call, run, definition)
+    return outcome instanceof Promise
+      ? outcome.then((settled) => this.conclude(call, run, definition, settled))
+      : this.conclude(call, run, definition, outcome)
+  }
+
+  private conclude(call: Call, run: BodyRun, definition: ToolDefinition, outcome: BodyOutcome): ToolExecutionResult {
     return withContexts(this.outcome(call, run, definition, outcome), run.contexts)
   }
 
