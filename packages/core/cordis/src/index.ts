@@ -17,4 +17,5 @@ export {
   type ConfigIssue,
   type ConfigSchema,
 } from './config.ts'
+export { lightEffect } from './effect.ts'
 export { editDistance } from './edit-distance.ts'

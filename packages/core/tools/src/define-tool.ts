@@ -6,7 +6,7 @@ import { compileParameters, compileValueSchema } from './schema/compile.ts'
 import type { InferArgs, InferValue } from './schema/infer.ts'
 import type { JsonSchema, ParameterSchemaSpec, ValueSchemaSpec } from './schema/types.ts'
 import { unknownArgumentHints } from './schema/hints.ts'
-import { validatorFor } from './schema/validate.ts'
+import { lazyValidator, type Validator } from './schema/validate.ts'
 import type { PresentedResult, ToolBodyExecution, ToolDefinition } from './types.ts'
 
 export interface DefineToolOptions<
@@ -93,8 +93,8 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
   options: DefineToolOptions<P, S, R>,
   parameters: JsonSchema,
 ): Callbacks {
-  const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(parameters, args, callback)
-  const validator = validatorFor(parameters)
+  const validator = lazyValidator(parameters)
+  const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(validator, args, callback)
   const run = (valid: boolean, args: InferArgs<P>, exec: ToolBodyExecution): R | Promise<R> => {
     if (valid) return options.execute(args, exec)
     throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
@@ -120,8 +120,8 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
 }
 
 /** Presentation and classification run on arguments of any age and origin: whatever goes wrong there, the answer is none. */
-function softly<R>(parameters: JsonSchema, args: unknown, callback: () => R): R | undefined {
-  if (!validatorFor(parameters).check(args)) return undefined
+function softly<R>(validator: Validator, args: unknown, callback: () => R): R | undefined {
+  if (!validator.check(args)) return undefined
   try {
     return callback()
   } catch {

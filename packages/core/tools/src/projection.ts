@@ -48,18 +48,22 @@ function refusedRoot(parameters: Json): string | undefined {
 }
 
 /** A mutable copy for a caller. */
-export function copySchema(schema: ToolSchema): ToolSchema {
-  return copyJson(schema as unknown as Json) as ToolSchema
+export function copySchema({ name, description, parameters }: ToolSchema): ToolSchema {
+  return { name, description, parameters: copyJson(parameters as unknown as Json) as ToolSchema['parameters'] }
 }
 
 function copyJson(value: Json): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyJson)
+  const source = value as Readonly<Record<string, Json>>
   const copy: Record<string, unknown> = {}
-  for (const [key, each] of Object.entries(value)) {
-    const item = copyJson(each)
-    if (key !== '__proto__') copy[key] = item
-    else Object.defineProperty(copy, key, { value: item, enumerable: true, writable: true, configurable: true })
+  const keys = Object.keys(source)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    const item = source[key] as Json
+    const copied = typeof item === 'object' ? copyJson(item) : item
+    if (key !== '__proto__') copy[key] = copied
+    else Object.defineProperty(copy, key, { value: copied, enumerable: true, writable: true, configurable: true })
   }
   return copy
 }

@@ -4,6 +4,7 @@ import {
   emitContained,
   errorMessage,
   hooksOf,
+  lightEffect,
   scopeOf,
   type Context,
   type ListenerTable,
@@ -201,7 +202,7 @@ export class ToolRegistry extends Service {
     const key = scopeOf(this.ctx)?.key
     // A wrapper of its own lets the same function be registered twice and removed once.
     const entry: ToolGuard = (exec) => guard(exec)
-    return this.ctx.fiber.effect(() => {
+    return lightEffect(this.ctx.fiber, () => {
       this.layers.open(key).guards.add(entry)
       return () => {
         this.layers.open(key).guards.delete(entry)
@@ -327,7 +328,7 @@ export class ToolRegistry extends Service {
     label: string,
     write: (layer: Layer) => (current: Layer) => void,
   ): () => void {
-    return this.ctx.fiber.effect(() => {
+    return lightEffect(this.ctx.fiber, () => {
       const remove = write(this.layers.open(key))
       const undo = (): void => {
         // The layer may have been reclaimed and made anew since.

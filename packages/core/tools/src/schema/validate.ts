@@ -24,14 +24,19 @@ export interface Validator {
 
 const validators = new WeakMap<JsonSchema, Validator>()
 
-/** The validator of a supported schema, one per schema object. Costs nothing until it is first asked. */
+/** The validator of a supported schema, one per schema object. */
 export function validatorFor(schema: JsonSchema): Validator {
   let validator = validators.get(schema)
   if (validator === undefined) {
-    validator = new LazyValidator(schema)
+    validator = lazyValidator(schema)
     validators.set(schema, validator)
   }
   return validator
+}
+
+/** A validator for who keeps it. Costs nothing until it is first asked. */
+export function lazyValidator(schema: JsonSchema): Validator {
+  return new LazyValidator(schema)
 }
 
 class LazyValidator implements Validator {
