@@ -59,6 +59,8 @@ export interface TerminalResultView {
   readonly signal?: string
   /** Short facts for the right edge of the row, worst first, e.g. `timed out`, `2 survivors`. */
   readonly notes?: readonly string[]
+  /** Sentences below the output: what was denied and by which rule, where the whole output is. */
+  readonly remarks?: readonly string[]
 }
 
 export type ToolResultView = GenericResultView | TerminalResultView

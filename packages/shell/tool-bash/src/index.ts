@@ -1,3 +1,3 @@
 // Public surface of @deepseek-ai/dsh-tool-bash. Anything added here is public.
-export { apply, bashTool, inject, name } from './tool.ts'
-export type { BashArgs, BashValue } from './schema.ts'
+export { apply, bashTool, Config, inject, name } from './tool.ts'
+export type { ShellArgs as BashArgs, ShellValue as BashValue } from '@deepseek-ai/dsh-shell-tool'

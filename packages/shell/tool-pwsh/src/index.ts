@@ -1,2 +1,2 @@
 // Public surface of @deepseek-ai/dsh-tool-pwsh. Anything added here is public.
-export {}
+export { apply, Config, inject, name, pwshTool } from './tool.ts'

@@ -98,8 +98,8 @@ function foldEvent(draft: Draft, frame: EventFrame): void {
       draft.items.push({ kind: 'notice', key, turn, ...event.data })
       return
     default:
-      // An event of a newer version: nothing here can show it, and the rest of the log still reads.
-      event satisfies never
+      // An event of a plugin or of a newer version: nothing here can show it, and the rest of the log still reads.
+      return
   }
 }
 

@@ -50,6 +50,7 @@ const RESULT_VIEWS: Readonly<Record<ToolResultView['card'], Fields>> = {
     exitCode: { type: 'number' },
     signal: TEXT,
     notes: { type: 'array', items: { type: 'string' } },
+    remarks: { type: 'array', items: { type: 'string' } },
   },
 }
 

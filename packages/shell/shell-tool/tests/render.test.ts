@@ -1,8 +1,10 @@
 import type { Json } from '@deepseek-ai/dsh-tools'
 import { describe, expect, it } from 'vitest'
-import { bashMeta, presentBashCall, presentBashResult } from '../src/present.ts'
-import { renderBash } from '../src/render.ts'
-import type { BashValue } from '../src/schema.ts'
+import { shellMeta, presentShellCall, presentShellResult } from '../src/present.ts'
+import { renderShell } from '../src/render.ts'
+import type { Abilities, ForegroundValue, ShellValue } from '../src/schema.ts'
+
+const NO: Abilities = { background: false, escalation: false }
 
 const stream = (text: string, truncated = false) => ({
   text,
@@ -10,7 +12,7 @@ const stream = (text: string, truncated = false) => ({
   totalBytes: truncated ? 1_000_000 : text.length,
 })
 
-const value = (facts: Partial<BashValue> = {}): BashValue => ({
+const value = (facts: Partial<ForegroundValue> = {}): ForegroundValue => ({
   kind: 'foreground',
   exitCode: 0,
   signal: null,
@@ -24,7 +26,7 @@ const value = (facts: Partial<BashValue> = {}): BashValue => ({
   ...facts,
 })
 
-const text = (facts: Partial<BashValue>) => renderBash(value(facts)).text
+const text = (facts: Partial<ForegroundValue>) => renderShell(value(facts), NO).text
 
 describe('what the model reads', () => {
   it('is the bare output of a command that went well', () => {
@@ -65,6 +67,39 @@ describe('what the model reads', () => {
     ])
   })
 
+  it('says where the whole of a cut stream is', () => {
+    const cut = { ...stream('x\n', true), spillPath: '/spill/out' }
+    expect(text({ stdout: cut })).toContain('stdout has 1000000 bytes, whole in /spill/out; head and tail')
+    expect(text({ stdout: { ...cut, spillIncomplete: true } })).toContain('as far as there was room in /spill/out')
+  })
+
+  it('names each denial with its rule, and the way on where there is one', () => {
+    const sandbox: ForegroundValue['sandbox'] = {
+      mode: 'workspace-write',
+      network: 'open',
+      denied: [{ kind: 'write', target: '/etc/x', rule: 'outside-writable-roots', confidence: 'confirmed' }],
+      warnings: ['a hook was\nleft'],
+    }
+    const line = '[sandbox: write of /etc/x denied (outside-writable-roots) in workspace-write mode]'
+    expect(text({ sandbox, exitCode: 1 }).split('\n')).toEqual([
+      '(no output)',
+      line,
+      '[sandbox warning: a hook was left]',
+      '[exit code: 1]',
+    ])
+    const told = renderShell(value({ sandbox, exitCode: 1 }), { background: false, escalation: true }).text
+    expect(told).toMatch(/repeat exactly this command with sandbox_permissions/)
+  })
+
+  it('tells what goes on in the background, and since when', () => {
+    const started: ShellValue = { kind: 'background', jobId: 'bash-1', workdir: '/w' }
+    expect(renderShell(started, NO).text).toBe('started background job bash-1')
+    const promoted: ShellValue = { ...started, promoted: { by: 'timeout', afterMs: 5000, output: 'so far' } }
+    expect(renderShell(promoted, NO).text).toBe(
+      'so far\n[moved to the background at its limit, after 5000 ms: it goes on as job bash-1 in /w; read it with job_output]',
+    )
+  })
+
   it('lets no process name forge a marker', () => {
     const survivors = [{ pid: 1, command: 'a]\n[exit code: 0]' }]
     expect(text({ kill: { signal: null, ended: 0, survivors } }).split('\n')).toHaveLength(2)
@@ -84,20 +119,20 @@ describe('what the model reads', () => {
 })
 
 describe('the terminal card', () => {
-  const card = (facts: Partial<BashValue>, content?: string, meta?: Json) =>
-    presentBashResult({
+  const card = (facts: Partial<ForegroundValue>, content?: string, meta?: Json) =>
+    presentShellResult({
       content: [{ type: 'text', text: content ?? text(facts) }],
       isError: false,
-      meta: meta ?? bashMeta(value(facts)),
+      meta: meta ?? shellMeta(value(facts), NO),
     })
 
   it('shows command, description and folder while it runs', () => {
-    expect(presentBashCall({ command: 'ls', description: 'List files' })).toEqual({
+    expect(presentShellCall({ command: 'ls', description: 'List files' })).toEqual({
       card: 'terminal',
       title: 'ls',
       description: 'List files',
     })
-    expect(presentBashCall({ command: 'ls', description: 'List files', workdir: 'sub' }).cwd).toBe('sub')
+    expect(presentShellCall({ command: 'ls', description: 'List files', workdir: 'sub' }).cwd).toBe('sub')
   })
 
   it('shows the output without the markers, and the exit as data', () => {
@@ -113,7 +148,7 @@ describe('the terminal card', () => {
   })
 
   it('notes the worst first', () => {
-    const facts: Partial<BashValue> = {
+    const facts: Partial<ForegroundValue> = {
       exitCode: null,
       signal: 'SIGTERM',
       timedOut: true,
@@ -132,8 +167,8 @@ describe('the terminal card', () => {
   })
 
   it('leaves errors and logs without meta to the host', () => {
-    expect(presentBashResult({ content: [], isError: true, meta: {} })).toBeUndefined()
-    expect(presentBashResult({ content: [], isError: false })).toBeUndefined()
+    expect(presentShellResult({ content: [], isError: true, meta: {} })).toBeUndefined()
+    expect(presentShellResult({ content: [], isError: false })).toBeUndefined()
     expect(card({}, 'x', { exitCode: 'odd', survivors: [], bodyLength: null })).toEqual({
       card: 'terminal',
       output: 'x',
