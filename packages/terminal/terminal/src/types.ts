@@ -20,6 +20,12 @@ export type WaitReason =
   | 'exited'
   | 'aborted'
 
+/** A process that a close did not end. */
+export interface TerminalSurvivor {
+  readonly pid: number
+  readonly command: string
+}
+
 /** A terminal as a list shows it. JSON. */
 export interface TerminalRow {
   readonly id: string
@@ -92,8 +98,11 @@ export interface Terminal {
   readonly row: TerminalRow
   /** One send at a time: a second one rejects with `TERMINAL_BUSY`. */
   send(request: SendRequest): Promise<SendResult>
-  /** Raw keys from a person or an answer to a prompt; no waiting, nothing logged. Throws `TERMINAL_EXITED`. */
-  write(data: string): void
+  /**
+   * Raw keys from a person or an answer to a prompt; no waiting, nothing logged. Throws `TERMINAL_EXITED`. What the terminal echoes of a `secret` is
+   * masked in everything that is read as text; a page that is attached sees the screen as it is.
+   */
+  write(data: string, options?: { readonly secret?: boolean }): void
   /** `offset` counts from the newest line. */
   read(range?: { offset?: number; count?: number }): ReadResult
   /** To the group in front. Throws `TERMINAL_EXITED`. */
@@ -104,10 +113,10 @@ export interface Terminal {
   snapshot(): string
   onData(listener: (data: string) => void): () => void
   onExit(listener: (status: TerminalStatus) => void): () => void
-  /** The program in front began to wait for an answer. Told once a prompt. */
-  onPrompt(listener: (prompt: TerminalPrompt) => void): () => void
+  /** The program in front began to wait for an answer: told once a prompt. `undefined`: it waits no more, whoever answered. */
+  onPrompt(listener: (prompt: TerminalPrompt | undefined) => void): () => void
   /** Ends everything in it and waits until that is verified. */
-  close(): Promise<{ readonly survivors: readonly { readonly pid: number; readonly command: string }[] }>
+  close(): Promise<{ readonly survivors: readonly TerminalSurvivor[] }>
 }
 
 export interface TerminalBackend {
@@ -128,7 +137,7 @@ export interface TerminalService {
   close(
     owner: TerminalOwner | undefined,
     idOrName: string,
-  ): Promise<{ readonly survivors: readonly { readonly pid: number; readonly command: string }[] }>
+  ): Promise<{ readonly survivors: readonly TerminalSurvivor[] }>
   /** Counts a page in for as long as it is attached. */
   attach(owner: TerminalOwner | undefined, idOrName: string): () => void
   subscribe(listener: (owner: TerminalOwner | undefined) => void): () => void
