@@ -43,6 +43,8 @@ export interface JobSpec {
   readonly owner?: JobOwner | undefined
   /** The call that starts the job: a call that was cancelled before is refused with its own reason. */
   readonly signal?: AbortSignal | undefined
+  /** Id of that call, for hosts that show the job with it. */
+  readonly callId?: string | undefined
   /** Upper bound of one read, in bytes. Default: the service's. */
   readonly outputLimitBytes?: number
   /** Called synchronously, after every check has passed. A throw fails `start()` and leaves no job. */
@@ -75,9 +77,14 @@ export interface JobRow {
   readonly startedAt: number
   readonly endedAt?: number
   readonly facts: JobFacts
+  /** Processes that went on after its end and still do. */
+  readonly survivors?: JobEnd['survivors']
   /** The call that started it, or that it was promoted from. */
   readonly callId?: string
 }
+
+/** Who asks for a kill. An owner that killed its job needs no telling of its end; one whose job a person killed does. */
+export type JobKiller = 'owner' | 'person'
 
 /** A running foreground call that can go on as a job. */
 export interface Promotable {
@@ -86,6 +93,13 @@ export interface Promotable {
   readonly label: string
   /** Turns it into a job; returns its id. Throws `JobsError` when it cannot, e.g. at the cap. */
   promote(by: 'person' | 'timeout'): string
+}
+
+export interface JobWait {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+  /** What ends the wait besides the end of the job. Default `output`. */
+  readonly until?: 'output' | 'end'
 }
 
 /** `ctx.jobs` */
@@ -99,10 +113,16 @@ export interface JobService {
   read(owner: JobOwner | undefined, id: string): { readonly row: JobRow; readonly output: JobOutput }
   /** The newest output, nothing consumed: for people. */
   peek(owner: JobOwner | undefined, id: string): string
-  /** Resolves when the job has ended, new output is there, the time is over or the signal fires, whichever is first. */
-  wait(owner: JobOwner | undefined, id: string, options: { timeoutMs: number; signal?: AbortSignal }): Promise<JobRow>
-  /** Asks a job to stop and returns at once; the row then says `stopping`. False when it had ended. */
-  kill(owner: JobOwner | undefined, id: string, reason?: string): boolean
+  /**
+   * Resolves when the job has ended, new output is there, the time is over or the signal fires, whichever is first. With `until: 'end'`
+   * output does not count. Consumes nothing. Rejects with `JOB_NOT_FOUND`.
+   */
+  wait(owner: JobOwner | undefined, id: string, options: JobWait): Promise<JobRow>
+  /**
+   * Asks a job to stop and returns at once; the row then says `stopping`. False when it had ended. Throws `JOB_NOT_FOUND`. `by` defaults
+   * to the owner.
+   */
+  kill(owner: JobOwner | undefined, id: string, reason?: string, by?: JobKiller): boolean
   /** Announces a foreground call that may be promoted, until the returned function is called. */
   promotable(entry: Promotable): () => void
   /** Calls that a person may promote. */
