@@ -1,6 +1,7 @@
 // Boots the composition that a command asks for and prints what did not start. Knows no command's work.
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createHost, errorMessage, type Context, type Host, type LogLevel } from '@deepseek-ai/cordis'
 import { boot, compose, type BootReport, type Composition, type RowOverride } from '@deepseek-ai/dsh-loader'
 import { presetFiles } from '@deepseek-ai/dsh-presets'
@@ -24,12 +25,20 @@ export interface RunningHost {
   dispose(): Promise<void>
 }
 
+/** Made by `build/prepare-presets.mjs`. */
+const PREPARED_PRESETS = fileURLToPath(new URL('../dist/presets.json', import.meta.url))
+
 /** The composition of a command, flags applied. Works from `--cwd` from here on, as if the command had been typed there. */
 export function composition(flags: HostFlags, overrides: readonly RowOverride[] = []): Composition {
   const patches = flags.patch.map((file) => resolve(file))
   if (flags.cwd !== undefined) enter(flags.cwd)
   const model = flags.model === undefined ? [] : [{ id: 'llm', config: { default: flags.model } }]
-  return compose({ presets: presetFiles(flags.preset), patches, overrides: [...model, ...overrides] })
+  return compose({
+    presets: presetFiles(flags.preset),
+    patches,
+    overrides: [...model, ...overrides],
+    prepared: PREPARED_PRESETS,
+  })
 }
 
 function enter(folder: string): void {

@@ -5,7 +5,8 @@ import { readEntries, type Entry } from './entry.ts'
 import { LoaderError } from './errors.ts'
 import { escapeVariables, interpolate, VariableError, type Variables } from './interpolate.ts'
 import { RowTree, type DraftRow } from './patch.ts'
-import { place, readSource, type Source } from './source.ts'
+import { readPrepared, readSource } from './prepared.ts'
+import { place, type Source } from './source.ts'
 import { unmetCondition, type Surroundings } from './when.ts'
 import type { ComposedRow, ComposeOptions, Composition, RowOverride, SkippedRow } from './types.ts'
 
@@ -16,14 +17,16 @@ import type { ComposedRow, ComposeOptions, Composition, RowOverride, SkippedRow 
 export function compose(options: ComposeOptions): Composition {
   const cwd = options.cwd ?? process.cwd()
   const patches = (options.patches ?? []).map((file) => (isAbsolute(file) ? file : resolve(cwd, file)))
-  return composeSources(options.presets.map(readSource), patches.map(readSource), { ...options, cwd })
+  const prepared = readPrepared(options.prepared)
+  const read = (file: string): Source => readSource(file, prepared)
+  return composeSources(options.presets.map(read), patches.map(read), { ...options, cwd })
 }
 
 /** `compose` over files that are already read. */
 export function composeSources(
   presets: readonly Source[],
   patches: readonly Source[],
-  options: Omit<ComposeOptions, 'presets' | 'patches'>,
+  options: Omit<ComposeOptions, 'presets' | 'patches' | 'prepared'>,
 ): Composition {
   const tree = new RowTree()
   for (const source of presets) tree.apply(readEntries(source), true)

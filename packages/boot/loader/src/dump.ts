@@ -1,12 +1,14 @@
 // Prints a composition as YAML that boots the same again, with a comment per row that names the files behind it.
-import { Document, isMap, isSeq, type YAMLSeq } from 'yaml'
+import type { YAMLSeq } from 'yaml'
 import type { ComposedRow, Composition } from './types.ts'
+import { yaml } from './yaml.ts'
 
 /**
  * The composition as one YAML document. Parsed as a preset, with the same variables, it composes to the same rows.
  * Values that came from variables with a secret-looking name stay as the `${env.…}` text.
  */
 export function dump(composition: Composition): string {
+  const { Document, isSeq } = yaml()
   const document = new Document(composition.rows.map(plainRow), { aliasDuplicateObjects: false })
   if (isSeq(document.contents)) comment(document.contents, composition.rows)
   if (composition.skipped.length > 0) {
@@ -36,6 +38,7 @@ function plainInject(inject: Readonly<Record<string, unknown>>): unknown {
 }
 
 function comment(sequence: YAMLSeq, rows: readonly ComposedRow[]): void {
+  const { isMap, isSeq } = yaml()
   for (const [index, row] of rows.entries()) {
     const item = sequence.items[index]
     if (!isMap(item)) continue

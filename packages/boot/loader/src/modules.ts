@@ -23,9 +23,11 @@ export function findModule(name: string, file: string, hosts: readonly string[])
     // A name without a file is kept: its import fails, and that error is the report.
     return { url: pathToFileURL(findModuleFile(name) ?? name).href, host: false }
   }
-  const ownFirst = !name.startsWith('@deepseek-ai/') && !hosts.includes(pathToFileURL(file).href)
+  const own = pathToFileURL(file).href
+  const ownFirst = !name.startsWith('@deepseek-ai/') && !hosts.includes(own)
   if (ownFirst && resolvesFrom(name, file)) return { url: fromUser(name, file), host: false, name }
-  for (const host of hosts) {
+  // A preset brings what it names, and a failed search is the slow one.
+  for (const host of hosts.includes(own) ? [own, ...hosts] : hosts) {
     const path = requirePath(name, host)
     if (path !== undefined) return { url: pathToFileURL(path).href, host: true, name }
   }

@@ -78,6 +78,8 @@ export interface ComposeOptions {
   readonly home?: string
   /** What `when.platform` is compared with. Default `process.platform`. */
   readonly platform?: string
+  /** Path of what `prepareFiles` made: a file that has the same text there need not be parsed. Default: all are parsed. */
+  readonly prepared?: string
 }
 
 /** `starting` is only seen while boot runs; a report that boot returns has no such row. */

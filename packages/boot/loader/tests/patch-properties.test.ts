@@ -5,7 +5,7 @@ import { composeSources } from '../src/compose.ts'
 import { dump } from '../src/dump.ts'
 import { interpolate } from '../src/interpolate.ts'
 import { mergeDeep } from '../src/patch.ts'
-import { Source } from '../src/source.ts'
+import { YamlSource } from '../src/yaml-source.ts'
 import type { ComposedRow, Composition } from '../src/types.ts'
 
 // Each run writes and reads YAML several times; these are enough to meet every kind of entry.
@@ -13,7 +13,7 @@ const runs = { numRuns: 25 }
 const options = { env: { API_KEY: 'sk-secret', NAME: 'ada' }, cwd: '/work', home: '/home', platform: 'linux' }
 
 function composed(presets: unknown[], patches: unknown[] = []): Composition {
-  const source = (data: unknown, index: number): Source => new Source(`/f/${index}.yml`, stringify(data))
+  const source = (data: unknown, index: number): YamlSource => new YamlSource(`/f/${index}.yml`, stringify(data))
   return composeSources(presets.map(source), patches.map(source), options)
 }
 
@@ -125,7 +125,7 @@ describe('dump', () => {
       fc.property(fc.array(fc.oneof(override, merge), { maxLength: 4 }), (patch) => {
         const first = composed([preset], [patch, [{ insert: [{ id: 'g', group: true, config: [{ name: 'deep' }] }] }]])
         const printed = dump(first)
-        const again = composeSources([new Source('/f/again.yml', printed)], [], options)
+        const again = composeSources([new YamlSource('/f/again.yml', printed)], [], options)
         expect(essence(again.rows)).toEqual(essence(first.rows))
         expect(printed).not.toContain('sk-secret')
       }),
