@@ -11,7 +11,7 @@ import {
 } from '@deepseek-ai/cordis'
 import type { Context, Fiber, ListenerTable } from '@deepseek-ai/cordis'
 import type { Session, SessionStore } from '@deepseek-ai/dsh-session'
-import { AgentHandle } from './agent.ts'
+import type { AgentHandle, AgentParts } from './agent.ts'
 import { agentsConfig, type AgentsConfig } from './config.ts'
 import { AgentError } from './errors.ts'
 import type { LoopServices } from './loop-parts.ts'
@@ -88,7 +88,8 @@ export class Agents extends Service implements AgentService {
     const setHome = (fiber: Fiber): void => void (this.home = fiber)
     const subCalls = new SubCallLog()
     own.on('tools/sub-call', ({ agent, callId }, event) => {
-      if (agent instanceof AgentHandle) subCalls.note(agent.session, callId, event)
+      const handle = [...this.live.values()].find((each) => each === agent)
+      if (handle !== undefined) subCalls.note(handle.session, callId, event)
     })
     // One ordered effect: agents end before the fiber that holds their scopes does.
     ordered(own, 'agents', function* () {
@@ -131,8 +132,10 @@ export class Agents extends Service implements AgentService {
     try {
       this.assertOpen()
       const held = await wasInterrupted(session)
+      // The loop comes with the first agent: two thirds of this package's modules, which the start of a host has no use for.
+      const { AgentHandle } = await import('./agent.ts')
       this.assertOpen()
-      const agent = this.start(session)
+      const agent = this.start(session, (parts) => new AgentHandle(parts))
       if (model !== undefined) agent.setModel(model)
       emitContained(this.hooks['agent/created'], agent, [{ agent }], this.report)
       if (!held) agent.startPending()
@@ -154,10 +157,10 @@ export class Agents extends Service implements AgentService {
     }
   }
 
-  private start(session: Session): AgentHandle {
+  private start(session: Session, make: (parts: AgentParts) => AgentHandle): AgentHandle {
     const home = this.home
     if (home === undefined) throw closedError()
-    const agent = new AgentHandle({
+    const agent = make({
       ...this.services,
       session,
       config: this.config,

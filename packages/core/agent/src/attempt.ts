@@ -19,6 +19,8 @@ export type AttemptOutcome =
   /** `content` is what was visible by then. */
   | { readonly kind: 'cancelled'; readonly content: readonly AssistantBlock[]; readonly usage: TokenUsage | undefined }
 
+type Terminal = LlmChunk & { type: 'finish' | 'error' }
+
 /** Never rejects, and settles on abort even when the stream does not. */
 export async function readAnswer(
   { callIds, live }: Pick<LoopParts, 'callIds' | 'live'>,
@@ -27,7 +29,7 @@ export async function readAnswer(
 ): Promise<AttemptOutcome> {
   const draft = new AnswerDraft(callIds, live)
   const cancelled = (): AttemptOutcome => ({ kind: 'cancelled', content: draft.visible(), usage: draft.usage })
-  let end: (LlmChunk & { type: 'finish' | 'error' }) | undefined
+  let end: Terminal | undefined
   try {
     end = await readChunks(open(), active, draft)
   } catch (error) {
@@ -45,28 +47,41 @@ async function readChunks(
   stream: AsyncIterable<LlmChunk>,
   active: ActiveTurn,
   draft: AnswerDraft,
-): Promise<(LlmChunk & { type: 'finish' | 'error' }) | undefined> {
+): Promise<Terminal | undefined> {
   const iterator = stream[Symbol.asyncIterator]()
-  let stop: ((cancelled: undefined) => void) | undefined
-  const forget = active.onCancel(() => stop?.(undefined))
+  let forget: (() => void) | undefined
   try {
-    while (active.cancelled === undefined) {
-      // Not Promise.race: its reactions would pile up on one long-lived promise, and a stream may never answer an abort.
-      const step = await new Promise<IteratorResult<LlmChunk> | undefined>((resolve, reject) => {
-        stop = resolve
-        iterator.next().then(resolve, reject)
-      })
-      if (step === undefined || step.done === true) return undefined
-      const chunk = step.value
-      if (chunk.type === 'finish' || chunk.type === 'error') return chunk
-      if (chunk.type === 'usage') draft.usage = chunk.usage
-      else draft.add(chunk)
-    }
-    return undefined
+    if (active.cancelled !== undefined) return undefined
+    // One promise a stream instead of two a chunk. Not Promise.race: a stream may never answer an abort.
+    return await new Promise<Terminal | undefined>((resolve, reject) => {
+      forget = active.onCancel(() => resolve(undefined))
+      const read = (): void => {
+        if (active.cancelled === undefined) iterator.next().then(take, reject)
+      }
+      const take = (step: IteratorResult<LlmChunk>): void => {
+        if (active.cancelled !== undefined) return
+        try {
+          const end = step.done === true ? 'early' : accept(draft, step.value)
+          if (end === undefined) read()
+          else resolve(end === 'early' ? undefined : end)
+        } catch (error) {
+          reject(error)
+        }
+      }
+      read()
+    })
   } finally {
-    forget()
+    forget?.()
     release(iterator)
   }
+}
+
+/** The chunk itself when it is the last one. */
+function accept(draft: AnswerDraft, chunk: LlmChunk): Terminal | undefined {
+  if (chunk.type === 'finish' || chunk.type === 'error') return chunk
+  if (chunk.type === 'usage') draft.usage = chunk.usage
+  else draft.add(chunk)
+  return undefined
 }
 
 /** Lets the stream clean up. Not awaited: one that hangs must not hold the agent. */

@@ -21,7 +21,8 @@ export type StepEnd = Answer | { readonly kind: 'end'; readonly reason: TurnEndR
 export async function askModel(parts: LoopParts, context: StepContext, prompt: AssembledPrompt): Promise<StepEnd> {
   const { turn, step, active } = context
   for (let attempt = 1; ; attempt++) {
-    const options = await requestOptions(parts, context)
+    const chosen = requestOptions(parts, context)
+    const options = chosen instanceof Promise ? await chosen : chosen
     if (active.cancelled !== undefined) return end(active.cancelled)
     const started = performance.now()
     const outcome = await request(parts, context, prompt, options, attempt)
@@ -80,7 +81,10 @@ function logAnswer(
 }
 
 /** The model chosen for the session, unless a listener of `agent/request` answers another. Throws `UNKNOWN_MODEL`, `NO_ADAPTER`. */
-async function requestOptions(parts: LoopParts, { turn, step, active }: StepContext): Promise<RequestOptions> {
+function requestOptions(
+  parts: LoopParts,
+  { turn, step, active }: StepContext,
+): RequestOptions | Promise<RequestOptions> {
   const { agent, hooks, llm } = parts
   const chosen = (): RequestOptions => ({ model: llm.resolve(parts.session.model) })
   const listeners = hooks['agent/request']

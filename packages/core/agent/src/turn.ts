@@ -59,12 +59,12 @@ async function enterStep(
   let messages = claimed
   let prompt: AssembledPrompt
   try {
-    const decision = await preStep(parts, context, claimed)
-    if (decision.kind === 'reject') {
+    const decision = parts.hooks['agent/pre-step'] === undefined ? undefined : await preStep(parts, context, claimed)
+    if (decision?.kind === 'reject') {
       messages = []
       return active.cancelled ?? { kind: 'aborted', cause: decision.reason }
     }
-    messages = decision.messages
+    messages = decision?.messages ?? claimed
     prompt = systemPrompt.assemble({ scope: agent })
     if (active.cancelled === undefined) requestLog.logContext(turn, prompt)
   } finally {
@@ -74,16 +74,15 @@ async function enterStep(
   return step === 1 && messages.length === 0 ? { kind: 'completed' } : prompt
 }
 
+/** Asks the listeners. */
 async function preStep(
   { agent, hooks }: LoopParts,
   { turn, step, active }: StepContext,
   messages: readonly SessionMessage[],
 ): Promise<PreStepDecision> {
   const enter = (): PreStepDecision => ({ kind: 'enter', messages })
-  const listeners = hooks['agent/pre-step']
-  if (listeners === undefined) return enter()
   const event = { agent, messages, turn, step, signal: active.signal }
-  const decision = await dispatchChain(listeners, agent, [event], enter)
+  const decision = await dispatchChain(hooks['agent/pre-step'], agent, [event], enter)
   if (isDecision(decision)) return decision
   const shape = "{ kind: 'enter', messages } or { kind: 'reject', reason }"
   throw new AgentError(`a listener of agent/pre-step must answer ${shape}, got ${show(decision)}`, 'INVALID_DECISION')

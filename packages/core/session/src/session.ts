@@ -34,6 +34,7 @@ interface Subscriber {
 }
 
 const DEFAULT_PAGE = 500
+const NOTHING_TO_WRITE = Promise.resolve()
 /** What a list shows changes with these. */
 const SUMMARY_EVENTS: ReadonlySet<string> = new Set(['session/title', 'user/message', 'turn/start', 'turn/end'])
 
@@ -123,8 +124,8 @@ export class LiveSession implements Session {
     return event as SessionEvent<T>
   }
 
-  async flush(): Promise<void> {
-    await this.log?.flush()
+  flush(): Promise<void> {
+    return this.log?.flush() ?? NOTHING_TO_WRITE
   }
 
   /** Writes what is queued without waiting for the event loop; for the end of the process. */
@@ -239,8 +240,12 @@ function checkShape(type: unknown, data: unknown): void {
 
 function toEntry(seq: number, time: number, type: string, data: unknown, written: boolean): Entry {
   try {
+    if (!written) {
+      const event = { seq, time, type, data: snapshotJson(data) }
+      return { event: Object.freeze(event) as unknown as SessionEvent, line: '' }
+    }
     const event = { seq, time, type, data: snapshotJson(data, { freeze: false }) }
-    const line = written ? JSON.stringify(event) : ''
+    const line = JSON.stringify(event)
     // Frozen last: V8 writes a frozen object several times slower.
     return { event: deepFreeze(event) as unknown as SessionEvent, line }
   } catch (error) {

@@ -62,12 +62,15 @@ export class Sessions extends Service implements SessionStore {
         this.warn(`a listener of ${event} failed: ${errorMessage(error)}`),
       )
     this.announce = (session) => {
-      if (this.changed.size === 0) queueMicrotask(tell)
+      // Not `queueMicrotask`, which makes an async resource each time. `tell` does not throw.
+      if (this.changed.size === 0) void soon.then(tell)
       this.changed.add(session)
     }
+    const soon = Promise.resolve()
     const tell = (): void => {
       const sessions = [...this.changed]
       this.changed.clear()
+      if (hooks['session/changed'] === undefined) return
       for (const session of sessions) this.notify('session/changed', session.summary())
     }
     mkdirSync(this.dir, { recursive: true, mode: 0o700 })

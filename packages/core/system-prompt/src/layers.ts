@@ -34,6 +34,7 @@ export class SectionLayers {
 
   /** What a scope sees, in order. */
   visible(key: ScopeKey | undefined): readonly Entry[] {
+    if (this.scoped.size === 0) return (this.sortedGlobal ??= sorted(this.global))
     const layers = scopeChain(key).flatMap((scope) => this.scoped.get(scope.key) ?? [])
     if (layers.length === 0) return (this.sortedGlobal ??= sorted(this.global))
     const view: Layer = new Map(this.global)

@@ -90,14 +90,21 @@ export class SystemPrompt extends Service implements SystemPromptService {
         throw new SystemPromptError(message, 'PROMPT_TOOLS_FAILED', { cause: error })
       }
     }
-    const repeated = duplicates(tools.map(({ name }) => name))
-    if (repeated.length === 0) return tools
-    const names = repeated.map((name) => `"${name}"`).join(', ')
-    throw new SystemPromptError(
-      `more than one tool is named ${names}; each tool that a model is told of needs a name of its own`,
-      'DUPLICATE_TOOLS',
-    )
+    const names = new Set<string>()
+    for (const { name } of tools) names.add(name)
+    if (names.size === tools.length) return tools
+    throw repeatedTools(tools)
   }
+}
+
+function repeatedTools(tools: readonly ToolSchema[]): SystemPromptError {
+  const seen = new Set<string>()
+  const repeated = tools.map(({ name }) => name).filter((name) => seen.has(name) || !seen.add(name))
+  const names = [...new Set(repeated)].map((name) => `"${name}"`).join(', ')
+  return new SystemPromptError(
+    `more than one tool is named ${names}; each tool that a model is told of needs a name of its own`,
+    'DUPLICATE_TOOLS',
+  )
 }
 
 function texts(
@@ -143,10 +150,4 @@ function check(kind: string, { name, order, text }: PromptSection): void {
           ? `"${name}" needs a text or a function that gives one, got ${typeof text}`
           : undefined
   if (problem !== undefined) throw new SystemPromptError(`a prompt ${kind} ${problem}`, 'INVALID_SECTION')
-}
-
-function duplicates(names: readonly string[]): string[] {
-  const seen = new Set<string>()
-  const repeated = names.filter((name) => seen.has(name) || !seen.add(name))
-  return [...new Set(repeated)]
 }

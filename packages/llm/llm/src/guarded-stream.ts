@@ -6,77 +6,170 @@ import type { LlmAdapter, LlmChunk, LlmRequest } from './types.ts'
 /** Ends running streams of an adapter, so that unloading one leaves nobody waiting for it. */
 export type StopStream = (ending: LlmChunk) => void
 
-const STOPPED = Symbol('stopped')
 // One reason for all: without it each abort would make a DOMException, stack included.
 const OVER = new DOMException('the request is over', 'AbortError')
 
 /**
  * Streams one request. `running` holds the stop function of the stream while it runs. The adapter gets a signal of its own
- * that also fires when the consumer stops reading.
+ * that also fires when the consumer stops reading. Nothing is done before the first chunk is asked for.
  */
-export async function* guardedStream(
+export function guardedStream(
   adapter: LlmAdapter,
   request: LlmRequest,
   running: Set<StopStream>,
-): AsyncGenerator<LlmChunk, void, void> {
-  const { signal } = request
-  if (signal.aborted) {
-    yield abortedChunk()
-    return
+): AsyncIterableIterator<LlmChunk> {
+  return new GuardedStream(adapter, request, running)
+}
+
+type Read = IteratorResult<LlmChunk, undefined>
+
+// Note: an async generator around another one costs three promises more a chunk.
+class GuardedStream implements AsyncIterableIterator<LlmChunk> {
+  private readonly adapter: LlmAdapter
+  private readonly request: LlmRequest
+  private readonly running: Set<StopStream>
+  private readonly checker: ChunkChecker
+  private readonly own = new LazySignal()
+  private state: 'new' | 'open' | 'over' = 'new'
+  private source: AsyncIterator<LlmChunk> | undefined
+  /** Reads without an answer, oldest first: the source is asked for one chunk at a time. */
+  private readonly reads: ((read: Read) => void)[] = []
+  /** What is told once the stream is over. */
+  private rest: LlmChunk[] = []
+
+  constructor(adapter: LlmAdapter, request: LlmRequest, running: Set<StopStream>) {
+    this.adapter = adapter
+    this.request = request
+    this.running = running
+    this.checker = new ChunkChecker(adapter.provider)
   }
-  const own = new LazySignal()
-  let ending: LlmChunk | undefined
-  let wake: ((stopped: typeof STOPPED) => void) | undefined
-  const stop: StopStream = (chunk) => {
-    ending ??= chunk
-    own.abort(signal.reason)
-    wake?.(STOPPED)
+
+  [Symbol.asyncIterator](): this {
+    return this
   }
-  const onAbort = (): void => stop(abortedChunk())
-  signal.addEventListener('abort', onAbort, { once: true })
-  running.add(stop)
-  const checker = new ChunkChecker(adapter.provider)
-  let iterator: AsyncIterator<LlmChunk> | undefined
-  try {
-    // An own property, so that an adapter's copy of the request has the signal too.
-    const guarded: LlmRequest = {
-      ...request,
-      get signal() {
-        return own.signal
-      },
+
+  next(): Promise<Read> {
+    return new Promise((resolve) => {
+      this.reads.push(resolve)
+      if (this.reads.length > 1) return
+      if (this.state === 'new') this.open()
+      if (this.state === 'open') this.pull()
+      else this.answerRest()
+    })
+  }
+
+  return(): Promise<Read> {
+    if (this.state === 'open') this.close(OVER)
+    this.state = 'over'
+    this.rest = []
+    this.answerRest()
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  private open(): void {
+    const { adapter, request, running } = this
+    const { signal } = request
+    if (signal.aborted) {
+      this.state = 'over'
+      this.rest = [abortedChunk()]
+      return
     }
-    iterator = adapter.stream(guarded)[Symbol.asyncIterator]()
-    const source = iterator
-    // Not Promise.race: its reactions would pile up on the long-lived abort promise, one a chunk.
-    const read = (): Promise<IteratorResult<LlmChunk> | typeof STOPPED> =>
-      new Promise((resolve, reject) => {
-        wake = resolve
-        source.next().then(resolve, reject)
-      })
-    for (;;) {
-      const step = await read()
-      if (step === STOPPED) break
-      const chunk = step.done === true ? endedEarly(adapter.provider) : checker.check(step.value)
-      if (isTerminal(chunk)) {
-        // An answer that is already complete is not thrown away because of a late abort.
-        if (chunk.type === 'finish') ending = chunk
-        else ending ??= chunk
-        break
-      }
-      if (ending !== undefined) break
-      if (chunk !== undefined) yield chunk
-      if (ending !== undefined) break
+    this.state = 'open'
+    signal.addEventListener('abort', this.onAbort, { once: true })
+    running.add(this.stop)
+    try {
+      this.source = adapter.stream(new GuardedRequest(request, this.own))[Symbol.asyncIterator]()
+    } catch (error) {
+      this.end(thrownChunk(adapter.provider, error))
     }
-  } catch (error) {
-    ending ??= thrownChunk(adapter.provider, error)
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-    running.delete(stop)
-    own.abort(OVER)
-    release(iterator)
+    if (this.ended) release(this.source)
   }
-  if (checker.usage !== undefined) yield checker.usage
-  yield ending ?? endedEarly(adapter.provider)
+
+  private pull(): void {
+    try {
+      this.source!.next().then(this.onStep, this.onThrow)
+    } catch (error) {
+      this.onThrow(error)
+    }
+  }
+
+  private readonly onStep = (step: IteratorResult<LlmChunk>): void => {
+    if (this.ended) return
+    let chunk: LlmChunk | undefined
+    try {
+      chunk = step.done === true ? endedEarly(this.adapter.provider) : this.checker.check(step.value)
+    } catch (error) {
+      this.onThrow(error)
+      return
+    }
+    if (isTerminal(chunk)) {
+      this.end(chunk)
+      return
+    }
+    if (chunk !== undefined) this.reads.shift()?.({ done: false, value: chunk })
+    if (this.reads.length > 0) this.pull()
+  }
+
+  private readonly onThrow = (error: unknown): void => this.end(thrownChunk(this.adapter.provider, error))
+  private readonly onAbort = (): void => this.stop(abortedChunk())
+  private readonly stop: StopStream = (chunk) => this.end(chunk, this.request.signal.reason)
+
+  /** By a method: the compiler does not see that a call may have ended the stream. */
+  private get ended(): boolean {
+    return this.state === 'over'
+  }
+
+  /** The first ending counts. */
+  private end(ending: LlmChunk, reason: unknown = OVER): void {
+    if (this.ended) return
+    this.close(reason)
+    const { usage } = this.checker
+    this.rest = usage === undefined ? [ending] : [usage, ending]
+    this.answerRest()
+  }
+
+  private close(reason: unknown): void {
+    this.state = 'over'
+    this.request.signal.removeEventListener('abort', this.onAbort)
+    this.running.delete(this.stop)
+    this.own.abort(reason)
+    release(this.source)
+  }
+
+  private answerRest(): void {
+    for (let read = this.reads.shift(); read !== undefined; read = this.reads.shift()) {
+      const value = this.rest.shift()
+      read(value === undefined ? { done: true, value } : { done: false, value })
+    }
+  }
+}
+
+/** What the adapter gets: the request, with the stream's signal in place of the caller's. */
+class GuardedRequest {
+  readonly #own: LazySignal
+  declare readonly provider: string
+  declare readonly model: string
+  declare readonly system: string
+  declare readonly tools: LlmRequest['tools']
+  declare readonly messages: LlmRequest['messages']
+  declare readonly signal: AbortSignal
+  declare readonly sessionId: string
+
+  constructor({ signal: _callers, ...request }: LlmRequest, own: LazySignal) {
+    this.#own = own
+    // An own property, so that an adapter's copy of the request has the signal too. With one getter for all requests they
+    // share a shape, which a getter in an object literal would not let them.
+    Object.defineProperty(this, 'signal', GuardedRequest.signal)
+    Object.assign(this, request)
+  }
+
+  private static readonly signal: PropertyDescriptor & ThisType<GuardedRequest> = {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return this.#own.signal
+    },
+  }
 }
 
 /** Made when an adapter first reads it: a signal and its abort cost more than the rest of a short stream. */
