@@ -10,6 +10,7 @@ import {
   dispatchChain,
   fiberTable,
   hooksOf,
+  lightEffect,
   ordered,
   type Fiber,
 } from '@deepseek-ai/cordis'
@@ -31,6 +32,15 @@ class Probe extends Service {
   caller(): Context {
     return this.ctx
   }
+}
+
+function caught(work: () => unknown): Error {
+  try {
+    work()
+  } catch (thrown) {
+    return thrown as Error
+  }
+  throw new Error('nothing was thrown')
 }
 
 const settle = (fiber: Fiber): Promise<unknown> => fiber.await().catch((error: unknown) => error)
@@ -194,6 +204,52 @@ describe('disposal', () => {
     })
     await disposeAndJoin(fiber)
     expect(log).toEqual(['second starts', 'second ends', 'first starts', 'first ends'])
+  })
+
+  it('registers a light effect like any other, without touching what others see of stacks', async () => {
+    const root = new Context()
+    const limit = Error.stackTraceLimit
+    const undone: string[] = []
+    const limits: number[] = []
+    const fiber = await root.plugin({
+      name: 'owner',
+      apply: (ctx: Context) => {
+        ctx.effect(() => () => void undone.push('first'), 'first')
+        const early = lightEffect(ctx.fiber, () => () => void undone.push('early'), 'early')
+        early()
+        early()
+        lightEffect(
+          ctx.fiber,
+          () => {
+            limits.push(Error.stackTraceLimit)
+            return () => void undone.push('light')
+          },
+          'light',
+        )
+      },
+    })
+    expect(undone).toEqual(['early'])
+    expect([...limits, Error.stackTraceLimit]).toEqual([limit, limit])
+    expect(fiber.getEffects().map((effect) => effect.label)).toEqual(['first', 'light'])
+    await disposeAndJoin(fiber)
+    expect(undone).toEqual(['early', 'light', 'first'])
+  })
+
+  it('throws from a light effect what it threw, stack included, and refuses an ended fiber with a stack', async () => {
+    const root = new Context()
+    const limit = Error.stackTraceLimit
+    const boom = (): never => {
+      throw new Error('boom')
+    }
+    const thrown = caught(() => lightEffect(root.fiber, boom, 'broken'))
+    expect(thrown.message).toBe('boom')
+    expect(thrown.stack).toContain('boom (')
+    expect(Error.stackTraceLimit).toBe(limit)
+    const fiber = await root.plugin({ name: 'gone', apply() {} })
+    await disposeAndJoin(fiber)
+    const refused = caught(() => lightEffect(fiber, () => () => undefined, 'late'))
+    expect(refused).toMatchObject({ code: 'INACTIVE_EFFECT' })
+    expect(refused.stack).toContain('traps.test')
   })
 
   it('joins a disposal that is under way', async () => {

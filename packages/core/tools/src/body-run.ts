@@ -3,6 +3,7 @@ import { onAbort } from './abort-hub.ts'
 import { BodyView, type Call } from './execution.ts'
 import { snapshotJson } from './json.ts'
 import { isContextMessage } from './policy.ts'
+import type { JsonSchema } from './schema/types.ts'
 import type { ContextMessage, ToolBodyExecution } from './types.ts'
 
 /** Note: setTimeout fires at once for longer delays. */
@@ -12,6 +13,9 @@ export type BodyOutcome =
   | { readonly kind: 'returned'; readonly value: unknown }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'abandoned' }
+
+/** To wait for is to let pass what has settled already. */
+const NOTHING = Promise.resolve()
 
 const ABANDONED: BodyOutcome = { kind: 'abandoned' }
 
@@ -61,6 +65,10 @@ export class BodyRun {
     return this.expired || performance.now() - this.startedAt >= this.timeoutMs
   }
 
+  hasMatched(schema: JsonSchema): boolean {
+    return this.call.matched === schema
+  }
+
   get contexts(): readonly ContextMessage[] | undefined {
     return this.deferred
   }
@@ -91,7 +99,7 @@ export class BodyRun {
       return { kind: 'threw', error } // a subclass with a `then` of its own
     }
     // Many a body is done when it returns its promise, and needs neither listeners nor timers.
-    await undefined
+    await NOTHING
     return settled ?? this.watch(promise, graceMs, onLate)
   }
 

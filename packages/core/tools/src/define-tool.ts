@@ -6,7 +6,7 @@ import { compileParameters, compileValueSchema } from './schema/compile.ts'
 import type { InferArgs, InferValue } from './schema/infer.ts'
 import type { JsonSchema, ParameterSchemaSpec, ValueSchemaSpec } from './schema/types.ts'
 import { unknownArgumentHints } from './schema/hints.ts'
-import { lazyValidator, type Validator } from './schema/validate.ts'
+import { validatorFor } from './schema/validate.ts'
 import type { PresentedResult, ToolBodyExecution, ToolDefinition } from './types.ts'
 
 export interface DefineToolOptions<
@@ -93,19 +93,21 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
   options: DefineToolOptions<P, S, R>,
   parameters: JsonSchema,
 ): Callbacks {
-  const validator = lazyValidator(parameters)
-  const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(validator, args, callback)
-  const run = (valid: boolean, args: InferArgs<P>, exec: ToolBodyExecution): R | Promise<R> => {
-    if (valid) return options.execute(args, exec)
-    throw new ToolArgsError([...validator.violations(args, ''), ...unknownArgumentHints(parameters, args)])
+  const soft = <R>(args: InferArgs<P>, callback: () => R): R | undefined => softly(parameters, args, callback)
+  const run = (isValid: boolean, args: InferArgs<P>, exec: ToolBodyExecution): R | Promise<R> => {
+    if (isValid) return options.execute(args, exec)
+    const violations = validatorFor(parameters).violations(args, '')
+    throw new ToolArgsError([...violations, ...unknownArgumentHints(parameters, args)])
   }
   // A direct caller may pass anything, and gets a promise of whatever comes of it.
   const runDirectly = async (args: InferArgs<P>, exec: ToolBodyExecution): Promise<R> =>
-    run(validator.check(args), args, exec)
+    run(validatorFor(parameters).check(args), args, exec)
   return {
-    // What the registry passes is a snapshot already, and it takes a value or a throw as readily as a promise.
-    execute: (args: InferArgs<P>, exec: ToolBodyExecution) =>
-      BodyView.carries(exec, args) ? run(validator.checkSnapshot(args), args, exec) : runDirectly(args, exec),
+    // What the registry passes is a snapshot, often checked already, and it takes a value or a throw as readily as a promise.
+    execute: (args: InferArgs<P>, exec: ToolBodyExecution) => {
+      if (!BodyView.carries(exec, args)) return runDirectly(args, exec)
+      return run(BodyView.matches(exec, parameters) || validatorFor(parameters).checkSnapshot(args), args, exec)
+    },
     ...(options.isConcurrencySafe && {
       isConcurrencySafe: (args: InferArgs<P>) => soft(args, () => options.isConcurrencySafe?.(args)) === true,
     }),
@@ -120,8 +122,8 @@ function bindCallbacks<P extends ParameterSchemaSpec, S extends ValueSchemaSpec,
 }
 
 /** Presentation and classification run on arguments of any age and origin: whatever goes wrong there, the answer is none. */
-function softly<R>(validator: Validator, args: unknown, callback: () => R): R | undefined {
-  if (!validator.check(args)) return undefined
+function softly<R>(parameters: JsonSchema, args: unknown, callback: () => R): R | undefined {
+  if (!validatorFor(parameters).check(args)) return undefined
   try {
     return callback()
   } catch {

@@ -2,6 +2,7 @@
 import type { ScopeKey } from '@deepseek-ai/cordis'
 import type { BodyRun } from './body-run.ts'
 import type { Json } from './presentation.ts'
+import type { JsonSchema } from './schema/types.ts'
 import type {
   ContextMessage,
   ExecutionToken,
@@ -39,6 +40,8 @@ export class Call implements Identity {
   run: BodyRun | undefined
   /** What that run executes: the call keeps to it when the tool is unregistered meanwhile. */
   definition: ToolDefinition | undefined
+  /** The schema that the arguments are known to match; it need not be that of the definition that runs in the end. */
+  matched: JsonSchema | undefined
   settled = false
   private seen: ToolExecution | undefined
   private readonly onReport: ((progress: ToolProgress) => void) | undefined
@@ -145,6 +148,11 @@ export class BodyView extends View implements ToolBodyExecution {
   /** True for the registry's own view of a call with these arguments; nobody else can make one. */
   static carries(exec: unknown, args: unknown): boolean {
     return typeof exec === 'object' && exec !== null && #run in exec && exec.arguments === args
+  }
+
+  /** True when the arguments of the view were checked against this schema as they came in. */
+  static matches(exec: ToolBodyExecution, schema: JsonSchema): boolean {
+    return #run in exec && exec.#run.hasMatched(schema)
   }
 
   get signal(): AbortSignal {

@@ -12,7 +12,7 @@ export interface SnapshotOptions {
 
 type Container = readonly unknown[] | Readonly<Record<string, unknown>>
 
-const DEFAULT_MAX_DEPTH = 512
+export const DEFAULT_MAX_DEPTH = 512
 
 /**
  * Copies a value that survives JSON unchanged: nulls, booleans, strings, finite numbers except -0, dense plain arrays and plain
@@ -112,6 +112,12 @@ function copyNested(
   } catch (thrown) {
     throw located(rejectionOf(thrown, item), container, segment)
   }
+}
+
+/** A dense array of its own with the items of a plain one; undefined for anything else. The items are not looked at. */
+export function copyItems(source: unknown): unknown[] | undefined {
+  if (!Array.isArray(source) || Object.getPrototypeOf(source) !== Array.prototype) return undefined
+  return Object.keys(source).length === source.length ? Array.prototype.slice.call(source) : undefined
 }
 
 /** Assignment of this name would set the prototype instead of a property. */

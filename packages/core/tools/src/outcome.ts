@@ -4,7 +4,7 @@ import { JsonValueError, ToolArgsError, ToolOutputError } from './errors.ts'
 import { snapshotJson } from './json.ts'
 import type { ContentBlock, Json } from './presentation.ts'
 import { unknownArgumentHints } from './schema/hints.ts'
-import { validatorFor } from './schema/validate.ts'
+import { validatorFor, type Validator } from './schema/validate.ts'
 import type { Call } from './execution.ts'
 import type {
   ContextMessage,
@@ -37,6 +37,12 @@ function warned(result: ToolSuccess, warnings: readonly string[]): ToolSuccess {
 }
 
 function canonicalValue(definition: ToolDefinition, returned: unknown): Json {
+  const validator = validatorFor(definition.output.schema)
+  return validator.snapshot(returned) ?? checkedValue(definition, validator, returned)
+}
+
+/** The long way, which says what is wrong. */
+function checkedValue(definition: ToolDefinition, validator: Validator, returned: unknown): Json {
   let value: Json
   try {
     value = snapshotJson(returned)
@@ -44,7 +50,6 @@ function canonicalValue(definition: ToolDefinition, returned: unknown): Json {
     const reason = error instanceof JsonValueError ? 'value is not lossless JSON' : 'value snapshot failed'
     throw new ToolOutputError(definition.name, [`${reason}: ${errorMessage(error)}`], { cause: error })
   }
-  const validator = validatorFor(definition.output.schema)
   if (!validator.checkSnapshot(value)) throw new ToolOutputError(definition.name, validator.violations(value, 'value'))
   return value
 }

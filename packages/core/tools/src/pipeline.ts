@@ -5,12 +5,14 @@ import type { AbandonedCalls } from './abandoned.ts'
 import { BodyRun, type BodyOutcome } from './body-run.ts'
 import { boundContent } from './bound.ts'
 import { JsonValueError } from './errors.ts'
-import { Call, WrapperView } from './execution.ts'
+import { Call, WrapperView, type CallingAgent } from './execution.ts'
 import { snapshotJson } from './json.ts'
 import type { ToolLayers } from './layers.ts'
 import { failure, nameOf, success, textContent, thrownFailure, withContexts } from './outcome.ts'
 import { isResultShape, postDecision, preDecision } from './policy.ts'
 import type { ContentBlock } from './presentation.ts'
+import type { JsonSchema } from './schema/types.ts'
+import { knownValidator } from './schema/validate.ts'
 import type {
   PostDecision,
   PreDecision,
@@ -27,6 +29,8 @@ export interface PipelineHost {
   readonly abandonAfterMs: number
   /** The definition a call resolves to: what its agent sees, under the name it is called by. */
   resolve(call: Call): ToolDefinition | undefined
+  /** The schema of the arguments of the tool a name stands for, where `defineTool` made it; a hint of how to copy them. */
+  parametersOf(name: string, agent: CallingAgent): JsonSchema | undefined
   /** A refusal that no policy needs to see, or undefined. */
   refuse(call: Call): ToolFailure | undefined
   readonly guards: Pick<ToolLayers, 'guards' | 'hasGuards'>
@@ -72,13 +76,26 @@ export class Pipeline {
     }
     const report = onReport === undefined ? undefined : this.contained(onReport)
     try {
-      const call = new Call({ callId, name, arguments: snapshotJson(input.arguments), agent, parent }, signal, report)
+      const given = input.arguments
+      const schema = this.parametersOf(name, agent)
+      const matching = schema === undefined ? undefined : knownValidator(schema)?.snapshot(given)
+      const copy = matching === undefined ? snapshotJson(given) : matching
+      const call = new Call({ callId, name, arguments: copy, agent, parent }, signal, report)
+      if (matching !== undefined) call.matched = schema
       return { call, refused: signal.aborted ? abortedBeforeDispatch() : this.host.refuse(call) }
     } catch (error) {
       const call = new Call({ callId, name, arguments: null, agent, parent }, signal, report)
       const message = `tool execution arguments must be losslessly JSON-serializable: ${errorMessage(error)}`
       const path = error instanceof JsonValueError ? { violations: [error.message] } : {}
       return { call, refused: failure('INVALID_ARGS', message, { name: 'ToolArgsError', cause: error, ...path }) }
+    }
+  }
+
+  private parametersOf(name: string, agent: CallingAgent): JsonSchema | undefined {
+    try {
+      return this.host.parametersOf(name, agent)
+    } catch {
+      return undefined // an accessor of a raw definition; its projection reports it
     }
   }
 

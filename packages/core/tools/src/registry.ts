@@ -111,6 +111,7 @@ export class ToolRegistry extends Service {
       abandoned: this.abandoned,
       abandonAfterMs: this.config.abandonAfterMs,
       resolve: (call) => this.get(call.name, call.agent),
+      parametersOf: (name, agent) => this.layers.resolve(name, agent)?.parameters,
       refuse: (call) => this.code.refuseDirect(call),
       reportListenerError: (event, error) => this.log.error('%s failed: %s', event, errorMessage(error)),
     })
@@ -202,13 +203,17 @@ export class ToolRegistry extends Service {
     const key = scopeOf(this.ctx)?.key
     // A wrapper of its own lets the same function be registered twice and removed once.
     const entry: ToolGuard = (exec) => guard(exec)
-    return lightEffect(this.ctx.fiber, () => {
-      this.layers.open(key).guards.add(entry)
-      return () => {
-        this.layers.open(key).guards.delete(entry)
-        this.layers.reclaim(key)
-      }
-    }, 'tools.guard')
+    return lightEffect(
+      this.ctx.fiber,
+      () => {
+        this.layers.open(key).guards.add(entry)
+        return () => {
+          this.layers.open(key).guards.delete(entry)
+          this.layers.reclaim(key)
+        }
+      },
+      'tools.guard',
+    )
   }
 
   /**
@@ -328,24 +333,28 @@ export class ToolRegistry extends Service {
     label: string,
     write: (layer: Layer) => (current: Layer) => void,
   ): () => void {
-    return lightEffect(this.ctx.fiber, () => {
-      const remove = write(this.layers.open(key))
-      const undo = (): void => {
-        // The layer may have been reclaimed and made anew since.
-        remove(this.layers.open(key))
-        this.layers.reclaim(key)
-      }
-      const failed = this.changed()
-      if (failed !== undefined) {
-        undo()
-        this.changed()
-        throw failed.error
-      }
-      return () => {
-        undo()
-        this.changed()
-      }
-    }, label)
+    return lightEffect(
+      this.ctx.fiber,
+      () => {
+        const remove = write(this.layers.open(key))
+        const undo = (): void => {
+          // The layer may have been reclaimed and made anew since.
+          remove(this.layers.open(key))
+          this.layers.reclaim(key)
+        }
+        const failed = this.changed()
+        if (failed !== undefined) {
+          undo()
+          this.changed()
+          throw failed.error
+        }
+        return () => {
+          undo()
+          this.changed()
+        }
+      },
+      label,
+    )
   }
 
   /** Tells every listener; returns the first failure, if any. */

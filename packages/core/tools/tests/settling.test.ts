@@ -1,6 +1,7 @@
 // Calls whose body, wrapper or policy misbehaves just where a call settles. Each ends with one outcome of its own; none rejects or hangs.
+import { getEventListeners } from 'node:events'
 import { Context, createScope } from '@deepseek-ai/cordis'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import ToolRegistry, { type ContextMessage } from '../src/index.ts'
 import { bodyTool, failureOf, harness, waitingBody, type Harness } from './fixtures.ts'
 
@@ -88,6 +89,35 @@ describe('a body that cancels its own call before it first waits', () => {
     )
     expect(failureOf(await call('own-end', {}, { signal: caller.signal })).code).toBe('ABORTED')
   })
+})
+
+describe('a body that is done when it answers', () => {
+  it.each<[string, () => unknown, number]>([
+    ['returns a value', () => 1, 0],
+    ['returns a promise that has settled', () => Promise.resolve(1), 0],
+    ['waits', () => new Promise((resolve) => setImmediate(resolve, 1)), 1],
+  ])('is not listened out for unless it waits: it %s', async (_what, execute, listeners) => {
+    const { tools, call } = await harness()
+    const { signal } = new AbortController()
+    const listening = vi.spyOn(signal, 'addEventListener')
+    tools.register(bodyTool('done', execute))
+    expect(await call('done', {}, { signal })).toMatchObject({ isError: false, value: 1 })
+    expect(listening).toHaveBeenCalledTimes(listeners)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
+  it.each([undefined, 60_000])(
+    'hears its caller cancel in the turn in which it began (deadline %s)',
+    async (timeoutMs) => {
+      const { tools, call } = await harness()
+      const caller = new AbortController()
+      const { execute } = waitingBody()
+      tools.register(bodyTool('waits', execute, timeoutMs === undefined ? {} : { timeoutMs }))
+      const result = call('waits', {}, { signal: caller.signal })
+      caller.abort()
+      expect(failureOf(await result).code).toBe('ABORTED')
+    },
+  )
 })
 
 it.each([

@@ -4,6 +4,7 @@ import { errorMessage } from '@deepseek-ai/cordis'
 import { attemptSnapshot, JsonProblem } from '../json.ts'
 import type { Json } from '../presentation.ts'
 import { count, describeValue } from './describe.ts'
+import { generateSnapshot, type MatchingSnapshot } from './generate.ts'
 import { closestKey } from './hints.ts'
 import { compileOneOf } from './one-of.ts'
 import { Report } from './report.ts'
@@ -18,30 +19,37 @@ export interface Validator {
   check(value: unknown): boolean
   /** `check` for what `snapshotJson` made: it is not copied again. */
   checkSnapshot(value: Json): boolean
+  /** A frozen, detached copy of what `check` accepts; undefined otherwise. Accessors of what it refuses may be read more than once. */
+  snapshot(value: unknown): Json | undefined
   /** What is wrong, one line each: empty exactly when `check` is true. `path` names the root; default `value`, '' prints as `arguments`. */
   violations(value: unknown, path?: string): string[]
 }
 
 const validators = new WeakMap<JsonSchema, Validator>()
 
-/** The validator of a supported schema, one per schema object. */
+/** The validator of a supported schema, one per schema object. Costs nothing until it is first asked. */
 export function validatorFor(schema: JsonSchema): Validator {
   let validator = validators.get(schema)
   if (validator === undefined) {
-    validator = lazyValidator(schema)
+    validator = new LazyValidator(schema)
     validators.set(schema, validator)
   }
   return validator
 }
 
-/** A validator for who keeps it. Costs nothing until it is first asked. */
-export function lazyValidator(schema: JsonSchema): Validator {
-  return new LazyValidator(schema)
+/** The validator of a schema that something has been checked against already. */
+export function knownValidator(schema: JsonSchema): Validator | undefined {
+  return validators.get(schema)
 }
+
+/** From this many copies on, a schema is worth code of its own. */
+const GENERATE_AFTER = 16
 
 class LazyValidator implements Validator {
   private readonly schema: JsonSchema
   private compiled: Visit | undefined
+  private snapshots = 0
+  private generated: MatchingSnapshot | undefined
 
   constructor(schema: JsonSchema) {
     this.schema = schema
@@ -57,6 +65,19 @@ class LazyValidator implements Validator {
       return this.visit(value, undefined)
     } catch {
       return false // the schema itself is unusable; `violations` says so
+    }
+  }
+
+  snapshot(value: unknown): Json | undefined {
+    if (++this.snapshots === GENERATE_AFTER) this.generated = generateSnapshot(this.schema, compile)
+    if (this.generated === undefined) {
+      const copy = attemptSnapshot(value)
+      return !(copy instanceof JsonProblem) && this.checkSnapshot(copy) ? copy : undefined
+    }
+    try {
+      return this.generated(value)
+    } catch {
+      return undefined // an accessor threw; who wants to know what looks on with `snapshotJson`
     }
   }
 
