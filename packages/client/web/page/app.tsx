@@ -41,14 +41,17 @@ function Page() {
   const [drawer, setDrawer] = useState(false)
   const [overlay, setOverlay] = useState<Overlay>()
   const [renaming, setRenaming] = useState<{ id: string; place: 'sidebar' | 'header' }>()
+  const [needsYou, setNeedsYou] = useState(false)
   const [deleting, setDeleting] = useState<SessionRow>()
   const row = snapshot.sessions.find(({ id }) => id === sessionId)
   const title = row?.title || t.untitled
 
   useEffect(() => {
     document.title =
-      sessionId === undefined ? t.appName : `${row?.status === 'running' ? '● ' : ''}${title} · ${t.appName}`
-  }, [sessionId, title, row?.status])
+      sessionId === undefined
+        ? t.appName
+        : `${needsYou ? '• ' : row?.status === 'running' ? '● ' : ''}${title} · ${t.appName}`
+  }, [sessionId, title, row?.status, needsYou])
 
   const toggleSidebar = useCallback(() => {
     if (narrow) return setDrawer((open) => !open)
@@ -151,7 +154,14 @@ function Page() {
             onSettings={openSettings}
           />
         ) : (
-          <Chat key={sessionId} sessionId={sessionId} row={row} info={snapshot.info} onSettings={openSettings} />
+          <Chat
+            key={sessionId}
+            sessionId={sessionId}
+            row={row}
+            info={snapshot.info}
+            onSettings={openSettings}
+            onNeedsYou={setNeedsYou}
+          />
         )}
       </main>
       <SettingsDialog open={overlay === 'settings'} info={snapshot.info} onClose={closeOverlay} />

@@ -15,6 +15,13 @@ export function formatElapsed(ms: number): string {
   return ms < 60_000 ? `${Math.max(0, Math.floor(ms / 1000))} s` : formatDuration(ms)
 }
 
+/** `14:02`, in the reader's own time zone. */
+export function formatClock(time: number): string {
+  const date = new Date(time)
+  const two = (value: number): string => String(value).padStart(2, '0')
+  return `${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
 /** `now`, `12m`, `3h`, `6d`, `2w`, then years. */
 export function formatAge(time: number, now: number, justNow: string): string {
   const minutes = Math.floor((now - time) / 60_000)

@@ -21,6 +21,8 @@ export interface CallRowProps {
   readonly lastTurn: boolean
   readonly tabStop: boolean
   readonly onToggle: (key: string, open: boolean) => void
+  /** Present while the call may go on in the background. */
+  readonly onPromote?: (callId: string) => void
 }
 
 /** Output that lives shorter than this does not open its card: quick commands must not flash. */
@@ -77,12 +79,18 @@ export const CallRow = memo((props: CallRowProps) => {
         </span>
         <span className="sr-only">{reading.state}</span>
       </button>
-      {open && <CallBox item={item} tone={reading.tone} />}
+      {open && <CallBox item={item} tone={reading.tone} onPromote={props.onPromote} />}
     </div>
   )
 })
 
-function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) {
+interface CallBoxProps {
+  readonly item: CallItem
+  readonly tone: CallReading['tone']
+  readonly onPromote: ((callId: string) => void) | undefined
+}
+
+function CallBox({ item, tone, onPromote }: CallBoxProps) {
   const [raw, setRaw] = useState(false)
   const { card, unknownKind } = cardOf(item)
   const { Body } = card
@@ -109,6 +117,15 @@ function CallBox({ item, tone }: { item: CallItem; tone: CallReading['tone'] }) 
           ))}
         </span>
         <span className="ml-auto flex flex-none items-center gap-1">
+          {onPromote && item.phase === 'running' && (
+            <button
+              type="button"
+              className="h-6 rounded-control px-1.5 hover:bg-hover hover:text-ink"
+              onClick={() => onPromote(item.callId)}
+            >
+              {t.toBackground}
+            </button>
+          )}
           <CopyButton text={() => (raw ? rawText : copyTextOf(item))} label />
           <button
             type="button"

@@ -72,7 +72,23 @@ function Body({ item }: { item: CallItem }) {
       ) : (
         !failure && <div className="px-3 py-2 text-meta text-ink3">{running ? t.noOutputYet : t.noOutput}</div>
       )}
+      <Remarks item={item} />
     </>
+  )
+}
+
+/** Sentences of the host on the result: what was denied and by which rule, where the whole output is. */
+function Remarks({ item }: { item: CallItem }) {
+  const remarks = item.resultView?.card === 'terminal' ? (item.resultView.remarks ?? []) : []
+  if (remarks.length === 0) return null
+  return (
+    <ul className="border-t border-line px-3 py-1.5 text-meta text-ink2" aria-label={t.remarks}>
+      {remarks.map((remark, index) => (
+        <li key={index} className="break-words">
+          {remark}
+        </li>
+      ))}
+    </ul>
   )
 }
 

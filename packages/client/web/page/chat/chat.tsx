@@ -1,8 +1,12 @@
 // One session: its header, list and composer, over its store.
 import type { HostInfo, SessionRow } from '@deepseek-ai/dsh-server/protocol'
 import { contentText } from '@deepseek-ai/dsh-tools/presentation'
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { call, messageOf } from '../api.ts'
+import { Approvals } from '../aside/approvals.tsx'
+import { Dock } from '../aside/dock.tsx'
+import { PermissionMenu } from '../aside/permission.tsx'
+import { Questions } from '../aside/questions.tsx'
 import { initialSnapshot, openSession, type SessionHandle } from '../state/session.ts'
 import { t } from '../strings.ts'
 import { navigate } from '../ui.ts'
@@ -17,6 +21,8 @@ interface ChatProps {
   readonly row: SessionRow | undefined
   readonly info: HostInfo | undefined
   readonly onSettings: () => void
+  /** Something waits for an answer of the person, or nothing does any more. */
+  readonly onNeedsYou: (needsYou: boolean) => void
 }
 
 function useSession(id: string): SessionHandle {
@@ -40,10 +46,10 @@ function idle(id: string): SessionHandle {
   }
 }
 
-export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
+export function Chat({ sessionId, row, info, onSettings, onNeedsYou }: ChatProps) {
   const handle = useSession(sessionId)
   const snapshot = useSyncExternalStore(handle.subscribe, handle.snapshot)
-  const { session, connection, problem } = snapshot
+  const { session, aside, connection, problem } = snapshot
   const [incoming, setIncoming] = useState<Incoming>()
   const [stopping, setStopping] = useState(false)
   const [failure, setFailure] = useState<string>()
@@ -51,6 +57,13 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
   latest.current = session
 
   useEffect(() => setStopping(false), [session.running])
+
+  const needsYou = aside.approvals.length + aside.questions.length > 0
+  useEffect(() => {
+    onNeedsYou(needsYou)
+    return () => onNeedsYou(false)
+  }, [needsYou, onNeedsYou])
+  const promotable = useMemo(() => new Set(aside.promotable.map(({ callId }) => callId)), [aside.promotable])
 
   const guarded = useCallback(async (work: () => Promise<unknown>) => {
     setFailure(undefined)
@@ -60,6 +73,11 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
       setFailure(messageOf(error))
     }
   }, [])
+
+  const promote = useCallback(
+    (callId: string) => void guarded(() => call('jobs.promote', { id: sessionId, callId })),
+    [guarded, sessionId],
+  )
 
   const stop = useCallback(() => {
     setStopping(true)
@@ -115,7 +133,7 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
   return (
     <>
       {session.caughtUp ? (
-        <ChatList session={session} onAction={onAction} />
+        <ChatList session={session} promotable={promotable} onPromote={promote} onAction={onAction} />
       ) : (
         <div className="mx-auto w-full max-w-[744px] flex-1 px-6 py-5 text-ink3">
           {connection.kind === 'open' ? t.loading : ''}
@@ -134,6 +152,20 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
               {failure}
             </div>
           )}
+          <Approvals
+            approvals={aside.approvals}
+            onAnswer={(approvalId, answer) =>
+              guarded(() => call('approvals.answer', { id: sessionId, approvalId, answer }))
+            }
+          />
+          <Questions
+            questions={aside.questions}
+            onAnswer={(questionId, text, secret) =>
+              guarded(() => call('questions.answer', { id: sessionId, questionId, text, secret }))
+            }
+            onDismiss={(questionId) => guarded(() => call('questions.dismiss', { id: sessionId, questionId }))}
+          />
+          <Dock sessionId={sessionId} aside={aside} onFailure={setFailure} />
           <Composer
             sessionId={sessionId}
             info={info}
@@ -146,7 +178,16 @@ export function Chat({ sessionId, row, info, onSettings }: ChatProps) {
             onStop={stop}
             onModel={(model) => void guarded(() => call('sessions.setModel', { id: sessionId, model }))}
             onSettings={onSettings}
-          />
+          >
+            {aside.permission && (
+              <PermissionMenu
+                permission={aside.permission}
+                grants={aside.grants}
+                onMode={(mode) => void guarded(() => call('permission.set', { id: sessionId, mode }))}
+                onRevoke={(grantId) => void guarded(() => call('approvals.revoke', { id: sessionId, grantId }))}
+              />
+            )}
+          </Composer>
         </div>
       </div>
       <div className="sr-only" aria-live="polite">

@@ -2,7 +2,7 @@
 import type { HostInfo } from '@deepseek-ai/dsh-server/protocol'
 import type { ModelRef } from '@deepseek-ai/dsh-llm'
 import { ArrowUp, Square } from 'lucide-react'
-import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import { messageOf } from '../api.ts'
 import { t } from '../strings.ts'
 import { readDraft, writeDraft } from './draft.ts'
@@ -30,6 +30,8 @@ export interface ComposerProps {
   readonly onStop: () => void
   readonly onModel: (model: ModelRef) => void
   readonly onSettings: () => void
+  /** Further controls beside the model. */
+  readonly children?: ReactNode
 }
 
 const tallest = 220
@@ -154,6 +156,7 @@ export function Composer(props: ComposerProps) {
         />
         <div className="flex items-center gap-1.5 px-2 pb-2 pt-1">
           <ModelMenu info={props.info} model={props.model} onChoose={props.onModel} onSettings={props.onSettings} />
+          {props.children}
           <span className="ml-auto min-w-0 truncate text-meta text-ink3" aria-live="polite">
             {blocked}
           </span>

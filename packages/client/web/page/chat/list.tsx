@@ -9,6 +9,7 @@ import { toRows, type Row } from '../state/rows.ts'
 import { t } from '../strings.ts'
 import {
   EndRow,
+  FactRow,
   ModelRow,
   NoticeRow,
   PromptRow,
@@ -29,16 +30,20 @@ const estimates: Record<Row['kind'], number> = {
   end: 40,
   notice: 28,
   model: 28,
+  fact: 28,
 }
 /** Nearer than this to the end counts as reading the end. */
 const endThreshold = 48
 
 interface ListProps {
   readonly session: SessionState
+  /** Ids of running calls that may go on in the background. */
+  readonly promotable: ReadonlySet<string>
+  readonly onPromote: (callId: string) => void
   readonly onAction: (action: EndAction, turn: number) => void
 }
 
-export function ChatList({ session, onAction }: ListProps) {
+export function ChatList({ session, promotable, onPromote, onAction }: ListProps) {
   const [openTurns, setOpenTurns] = useState<ReadonlySet<number>>(new Set())
   const [opened, setOpened] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [active, setActive] = useState<string>()
@@ -142,6 +147,7 @@ export function ChatList({ session, onAction }: ListProps) {
                         lastTurn={row.turn === session.turn}
                         tabStop={row.key === tabStop}
                         onToggle={onToggle}
+                        {...(promotable.has(row.callId) ? { onPromote } : {})}
                       />
                     )}
                     {row.kind === 'prose' && <ProseRow item={row} />}
@@ -160,6 +166,7 @@ export function ChatList({ session, onAction }: ListProps) {
                     )}
                     {row.kind === 'notice' && <NoticeRow item={row} />}
                     {row.kind === 'model' && <ModelRow item={row} />}
+                    {row.kind === 'fact' && <FactRow item={row} />}
                   </CardBoundary>
                 </div>
               )

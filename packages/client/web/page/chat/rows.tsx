@@ -3,20 +3,24 @@ import { contentText } from '@deepseek-ai/dsh-tools/presentation'
 import {
   ChevronRight,
   CircleAlert,
+  Cog,
   Cpu,
   Info,
   ListCollapse,
+  MessageCircleQuestion,
   Puzzle,
   RotateCw,
+  Shield,
+  ShieldCheck,
   Sparkle,
   Square,
   Unplug,
 } from 'lucide-react'
 import { memo, type ReactNode } from 'react'
 import { GlyphBox } from '../cards/glyph.tsx'
-import { formatDuration } from '../format.ts'
+import { formatClock, formatDuration } from '../format.ts'
 import { Markdown } from '../markdown/markdown.tsx'
-import type { EndItem, ModelItem, NoticeItem, PromptItem, RetryItem, TextItem } from '../state/items.ts'
+import type { EndItem, FactItem, ModelItem, NoticeItem, PromptItem, RetryItem, TextItem } from '../state/items.ts'
 import type { SummaryRow } from '../state/rows.ts'
 import { t } from '../strings.ts'
 
@@ -147,6 +151,26 @@ export const NoticeRow = memo(({ item }: { item: NoticeItem }) => (
 export const ModelRow = memo(({ item }: { item: ModelItem }) => (
   <Fact icon={<Cpu size={14} />}>{t.modelChanged(item.model.model)}</Fact>
 ))
+
+const factIcons: Record<FactItem['about'], typeof Cog> = {
+  approval: ShieldCheck,
+  permission: Shield,
+  job: Cog,
+  question: MessageCircleQuestion,
+}
+
+export const FactRow = memo(({ item }: { item: FactItem }) => {
+  const Icon = factIcons[item.about]
+  return (
+    <Fact icon={<Icon size={14} />}>
+      <span title={item.detail}>
+        {item.text}
+        {item.detail !== undefined && <span className="font-mono text-mono"> {item.detail}</span>}
+        <span className="text-ink3"> · {formatClock(item.at)}</span>
+      </span>
+    </Fact>
+  )
+})
 
 export type EndAction = 'set-key' | 'choose-model' | 'new-session' | 'again'
 

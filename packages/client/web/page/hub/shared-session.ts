@@ -29,6 +29,8 @@ export class SharedSession {
   /** `seq` of the newest event that the stream has brought. */
   private head: number
   private caughtUp = false
+  /** What stands beside the conversation, as told last. */
+  private aside: SseMessage | undefined
 
   constructor(id: string, after: number, host: SessionHost) {
     this.host = host
@@ -84,6 +86,7 @@ export class SharedSession {
       this.live.settle(JSON.parse(data) as EventFrame)
     }
     if (event === 'live') this.live.push(JSON.parse(data) as LiveFrame)
+    if (event === 'aside') this.aside = message
     if (event === 'reset') return this.startOver()
     if (event === 'caught-up') {
       this.caughtUp = true
@@ -138,6 +141,7 @@ export class SharedSession {
     const frame: CaughtUpFrame = { seq: this.head, snapshot: this.live.snapshot() }
     subscriber.send({ event: 'caught-up', data: JSON.stringify(frame) })
     for (const live of this.live.rest()) subscriber.send({ event: 'live', data: JSON.stringify(live) })
+    if (this.aside !== undefined) subscriber.send(this.aside)
   }
 
   /** Sends the events after the cursor, until the tab is full. False when none could be had. */

@@ -1,6 +1,7 @@
 // Folds a session's frames into its state. Pure: the same frames give the same state, and frames that were seen already change nothing.
 import type { EventFrame, LiveFrame, CaughtUpFrame } from '@deepseek-ai/dsh-server/protocol'
 import type { SessionEvent, SessionEventMap } from '@deepseek-ai/dsh-session'
+import { factOf } from './facts.ts'
 import type { CallItem, Frame, Item, SessionState, TextItem } from './items.ts'
 
 /** Characters of live output kept for a call. */
@@ -97,6 +98,15 @@ function foldEvent(draft: Draft, frame: EventFrame): void {
     case 'session/notice':
       draft.items.push({ kind: 'notice', key, turn, ...event.data })
       return
+    case 'approval/decided':
+    case 'approval/revoked':
+    case 'sandbox/mode':
+    case 'question/settled':
+    case 'job/ended': {
+      const fact = factOf(event)
+      if (fact !== undefined) draft.items.push({ kind: 'fact', key, turn, at: event.time, ...fact })
+      return
+    }
     default:
       // An event of a plugin or of a newer version: nothing here can show it, and the rest of the log still reads.
       return

@@ -66,7 +66,16 @@ export interface ModelItem extends ItemBase {
   readonly kind: 'model'
   readonly model: ModelRef
 }
-export type Item = PromptItem | TextItem | CallItem | RetryItem | EndItem | NoticeItem | ModelItem
+/** Something that a person or the host decided beside the conversation. */
+export interface FactItem extends ItemBase {
+  readonly kind: 'fact'
+  readonly about: 'approval' | 'permission' | 'job' | 'question'
+  readonly text: string
+  /** The exact thing it is about, e.g. a command. */
+  readonly detail?: string
+  readonly at: number
+}
+export type Item = FactItem | PromptItem | TextItem | CallItem | RetryItem | EndItem | NoticeItem | ModelItem
 
 export interface SessionState {
   readonly items: readonly Item[]

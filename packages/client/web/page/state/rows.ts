@@ -39,7 +39,8 @@ function foldTurn(group: readonly Item[], open: boolean): Row[] {
   const rest = group.slice(first)
   if (open) return [...head, summary, ...rest]
   const kept = rest.filter(
-    (item) => item === words || item.kind === 'prompt' || item.kind === 'end' || item.kind === 'notice',
+    (item) =>
+      item === words || item.kind === 'prompt' || item.kind === 'end' || item.kind === 'notice' || item.kind === 'fact',
   )
   return [...head, summary, ...kept]
 }

@@ -1,5 +1,5 @@
 // The store of one session: follows its events, folds frames once a frame of the screen, and tells React.
-import type { CaughtUpFrame, ProblemFrame } from '@deepseek-ai/dsh-server/protocol'
+import type { AsideFrame, CaughtUpFrame, ProblemFrame } from '@deepseek-ai/dsh-server/protocol'
 import { followSession, retryNow } from '../hub/client.ts'
 import type { Connection } from '../stream.ts'
 import type { SseMessage } from '../sse.ts'
@@ -8,6 +8,8 @@ import type { Frame, SessionState } from './items.ts'
 
 export interface SessionSnapshot {
   readonly session: SessionState
+  /** Approvals, questions, jobs, terminals and permission, as told last. */
+  readonly aside: AsideFrame
   readonly connection: Connection
   /** What was said after the last reconnect, for a few seconds. */
   readonly note: { readonly kind: 'caught-up'; readonly events: number } | { readonly kind: 'reloaded' } | undefined
@@ -27,8 +29,19 @@ export interface SessionHandle {
 
 const noteMs = 6000
 
+const emptyAside: AsideFrame = {
+  approvals: [],
+  questions: [],
+  grants: [],
+  jobs: [],
+  promotable: [],
+  terminals: [],
+  permission: null,
+}
+
 export const initialSnapshot: SessionSnapshot = {
   session: emptySession,
+  aside: emptyAside,
   connection: { kind: 'connecting' },
   note: undefined,
   trouble: undefined,
@@ -69,6 +82,7 @@ export function openSession(id: string): SessionHandle {
   function onMessage({ event, data }: SseMessage): void {
     const frame: unknown = JSON.parse(data)
     if (event === 'event' || event === 'live') return push({ kind: event, frame } as Frame)
+    if (event === 'aside') return update({ aside: frame as AsideFrame })
     if (event === 'problem') return update({ trouble: (frame as ProblemFrame).message })
     if (event === 'reset') {
       reloaded = true
