@@ -49,9 +49,11 @@ export class Loader {
 
   /** Every row in the order of the composition, as it is now. */
   rows(): RowReport[] {
-    const provider = (service: string): string =>
-      describeProvider(service, this.mounts.values(), this.composition.skipped)
-    return [...this.mounts.values()].map((mount) => mount.report(provider))
+    return [...this.mounts.values()].map((mount) => this.rowReport(mount))
+  }
+
+  private rowReport(mount: Mount): RowReport {
+    return mount.report((service) => describeProvider(service, this.mounts.values(), this.composition.skipped))
   }
 
   /** The whole report, as it is now: later failures and recoveries count. */
@@ -192,8 +194,7 @@ export class Loader {
     this.lastSeen.set(mount, state)
     const listeners = hooksOf(this.ctx)['loader/change']
     if (listeners === undefined) return
-    const report = this.rows().find((row) => row.row === mount.row.id)
-    emitContained(listeners, undefined, [report], (error) => this.ctx.logger('loader').error(error))
+    emitContained(listeners, undefined, [this.rowReport(mount)], (error) => this.ctx.logger('loader').error(error))
   }
 
   // Upstream says that a start failed, or a config was refused, only to those who await the fiber.

@@ -340,6 +340,55 @@ describe('a stream', () => {
     expect(cleaned).toBe(true)
   })
 
+  it('answers reads that were asked for together in their order', async () => {
+    const llm = await streaming(async function* () {
+      yield { type: 'text', text: 'a' }
+      yield { type: 'text', text: '' }
+      yield { type: 'text', text: 'b' }
+      yield { type: 'finish', reason: 'stop' }
+    })
+    const iterator = llm.stream(request('p'))[Symbol.asyncIterator]()
+    const reads = await Promise.all(Array.from({ length: 5 }, () => iterator.next()))
+    expect(reads.map(({ value }) => value as LlmChunk | undefined)).toEqual([
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'b' },
+      { type: 'finish', reason: 'stop' },
+      undefined,
+      undefined,
+    ])
+    expect(reads.map(({ done }) => done)).toEqual([false, false, false, true, true])
+  })
+
+  it('ends a read that waits when the reader stops, and tells the adapter', async () => {
+    let told: AbortSignal | undefined
+    const llm = await streaming(async function* ({ signal }) {
+      told = signal
+      await new Promise(() => {})
+      yield { type: 'text', text: 'never' }
+    })
+    const iterator = llm.stream(request('p'))[Symbol.asyncIterator]()
+    const waiting = iterator.next()
+    await iterator.return?.()
+    expect(await waiting).toEqual({ done: true, value: undefined })
+    expect(await iterator.next()).toEqual({ done: true, value: undefined })
+    expect(told?.aborted).toBe(true)
+  })
+
+  it('gives the adapter a request of the same fields whose copy has the signal too', async () => {
+    const seen: LlmRequest[] = []
+    const llm = await streaming(async function* (given) {
+      seen.push(given, { ...given })
+      yield { type: 'finish', reason: 'stop' }
+    })
+    const asked = { ...request('p'), maxTokens: 5, sessionId: 's' }
+    await collect(llm.stream(asked))
+    for (const given of seen) {
+      expect(Object.keys(given).toSorted()).toEqual(Object.keys(asked).toSorted())
+      expect(given).toMatchObject({ provider: 'p', model: 'm', maxTokens: 5, sessionId: 's' })
+      expect(given.signal).toBe(seen[0]?.signal)
+    }
+  })
+
   it('ends when its provider is removed', async () => {
     const llm = await service()
     const remove = llm.register(
