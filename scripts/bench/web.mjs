@@ -47,7 +47,7 @@ async function boot() {
   return withHome(async (home) => {
     const times = []
     const sizes = []
-    for (let round = 0; round < 9; round++) {
+    for (let round = 0; round < 16; round++) {
       const server = await start(home)
       times.push(server.ms)
       sizes.push(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]) / 1024)
@@ -81,7 +81,7 @@ async function firstPage() {
       const paints = []
       let requests = 0
       let transferred = 0
-      for (let round = 0; round < 7; round++) {
+      for (let round = 0; round < 12; round++) {
         const context = await browser.newContext()
         const page = await context.newPage()
         requests = 0
