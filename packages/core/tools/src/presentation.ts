@@ -41,7 +41,25 @@ export interface TerminalCallView {
   readonly cwd?: string
 }
 
-export type ToolCallView = GenericCallView | TerminalCallView
+/** A change of one file: of the whole of it, or of one hunk of it. */
+export interface FileDiff {
+  readonly path: string
+  /** Null for a new file, or when it is not known. */
+  readonly oldText: string | null
+  readonly newText: string
+  /** 1-based line of the first line of each side. Omitted: 1. */
+  readonly oldStart?: number
+  readonly newStart?: number
+}
+
+export interface DiffCallView {
+  readonly card: 'diff'
+  readonly title: string
+  readonly diffs: readonly FileDiff[]
+  readonly locations?: readonly FileLocation[]
+}
+
+export type ToolCallView = GenericCallView | TerminalCallView | DiffCallView
 
 export interface GenericResultView {
   readonly card: 'generic'
@@ -63,7 +81,63 @@ export interface TerminalResultView {
   readonly remarks?: readonly string[]
 }
 
-export type ToolResultView = GenericResultView | TerminalResultView
+/** What was really changed: hunks with a few lines around each. */
+export interface DiffResultView {
+  readonly card: 'diff'
+  readonly title?: string
+  readonly diffs: readonly FileDiff[]
+  /** Short facts for the right edge of the row. */
+  readonly notes?: readonly string[]
+  /** Facts of the receipt, for the foot of the box. */
+  readonly remarks?: readonly string[]
+}
+
+export interface ReadResultView {
+  readonly card: 'read'
+  readonly title?: string
+  readonly path: string
+  /** 1-based line of the first line shown. */
+  readonly offset: number
+  readonly lines: readonly { readonly number: number; readonly text: string }[]
+  readonly totalLines: number
+  /** Name of a language for highlighting. */
+  readonly lang?: string
+  readonly notes?: readonly string[]
+  readonly remarks?: readonly string[]
+}
+
+export interface SearchMatch {
+  /** 1-based. */
+  readonly lineNumber: number
+  readonly line: string
+  /** Where in `line` it matched, in UTF-16 units: start and end of each. */
+  readonly ranges?: readonly (readonly [start: number, end: number])[]
+  /** A line around a match, not one itself. */
+  readonly context?: true
+}
+
+interface SearchViewBase {
+  readonly card: 'search'
+  readonly title?: string
+  /** Shows less than there is. */
+  readonly truncated: boolean
+  /** How many there are, as far as that is known. */
+  readonly total: number
+  readonly notes?: readonly string[]
+  /** What was searched and what was not, and why. */
+  readonly remarks?: readonly string[]
+}
+
+export type SearchResultView = SearchViewBase &
+  (
+    | {
+        readonly shape: 'matches'
+        readonly files: readonly { readonly path: string; readonly matches: readonly SearchMatch[] }[]
+      }
+    | { readonly shape: 'paths'; readonly paths: readonly string[] }
+  )
+
+export type ToolResultView = GenericResultView | TerminalResultView | DiffResultView | ReadResultView | SearchResultView
 
 /** The text of content blocks, joined by newlines. */
 export function contentText(content: readonly ContentBlock[]): string {

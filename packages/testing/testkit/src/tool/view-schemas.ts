@@ -37,9 +37,57 @@ const KIND: PropertySpec = {
 const TITLE: PropertySpec = { type: 'string', required: true }
 const TEXT: PropertySpec = { type: 'string' }
 
+const TEXTS: PropertySpec = { type: 'array', items: { type: 'string' } }
+
+const DIFFS: PropertySpec = {
+  type: 'array',
+  required: true,
+  items: {
+    type: 'object',
+    properties: {
+      path: TITLE,
+      oldText: { oneOf: [{ type: 'string' }, { type: 'null' }], required: true },
+      newText: TITLE,
+      oldStart: { type: 'integer', minimum: 0 },
+      newStart: { type: 'integer', minimum: 0 },
+    },
+    additionalProperties: false,
+  },
+}
+
+const MATCH: PropertySpec = {
+  type: 'object',
+  properties: {
+    lineNumber: { type: 'integer', required: true, minimum: 1 },
+    line: TITLE,
+    ranges: { type: 'array', items: { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 2 } },
+    context: { type: 'boolean', const: true },
+  },
+  additionalProperties: false,
+}
+
+const FOUND: Fields = {
+  title: TEXT,
+  truncated: { type: 'boolean', required: true },
+  total: { type: 'integer', required: true, minimum: 0 },
+  shape: { type: 'string', enum: ['matches', 'paths'], required: true },
+  files: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: { path: TITLE, matches: { type: 'array', items: MATCH, required: true } },
+      additionalProperties: false,
+    },
+  },
+  paths: TEXTS,
+  notes: TEXTS,
+  remarks: TEXTS,
+}
+
 const CALL_VIEWS: Readonly<Record<ToolCallView['card'], Fields>> = {
   generic: { title: TITLE, kind: KIND, rawInput: { type: 'json' }, content: CONTENT, locations: LOCATIONS },
   terminal: { title: TITLE, description: TEXT, cwd: TEXT },
+  diff: { title: TITLE, diffs: DIFFS, locations: LOCATIONS },
 }
 
 const RESULT_VIEWS: Readonly<Record<ToolResultView['card'], Fields>> = {
@@ -49,9 +97,29 @@ const RESULT_VIEWS: Readonly<Record<ToolResultView['card'], Fields>> = {
     output: TEXT,
     exitCode: { type: 'number' },
     signal: TEXT,
-    notes: { type: 'array', items: { type: 'string' } },
-    remarks: { type: 'array', items: { type: 'string' } },
+    notes: TEXTS,
+    remarks: TEXTS,
   },
+  diff: { title: TEXT, diffs: DIFFS, notes: TEXTS, remarks: TEXTS },
+  read: {
+    title: TEXT,
+    path: TITLE,
+    offset: { type: 'integer', required: true, minimum: 1 },
+    lines: {
+      type: 'array',
+      required: true,
+      items: {
+        type: 'object',
+        properties: { number: { type: 'integer', required: true, minimum: 1 }, text: TITLE },
+        additionalProperties: false,
+      },
+    },
+    totalLines: { type: 'integer', required: true, minimum: 0 },
+    lang: TEXT,
+    notes: TEXTS,
+    remarks: TEXTS,
+  },
+  search: FOUND,
 }
 
 export type ViewKind = 'call' | 'result'

@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-fs-local. Anything added here is public.
+export {}
