@@ -32,14 +32,15 @@ function select(listeners: readonly Hook[], key: ScopeKey | undefined): Hook[] {
 /**
  * Runs around-middleware: the first listener is the outermost, each calls `next()` to go on, and `inner` is the end.
  * Listeners of a scope see only calls of that scope and of scopes below it; `key` names the calling scope.
- * `repeatable` allows `next()` more than once (a retry); otherwise a second call rejects.
+ * `repeatable` allows `next()` more than once (a retry); otherwise a second call throws. `promised` makes `next()` give a promise also
+ * where what comes next answers at once, for events whose types say so.
  */
 export function dispatchChain<T>(
   listeners: readonly Hook[] | undefined,
   key: ScopeKey | undefined,
   args: readonly unknown[],
   inner: () => T | Promise<T>,
-  options: { repeatable?: boolean } = {},
+  options: { repeatable?: boolean; promised?: boolean } = {},
 ): T | Promise<T> {
   if (listeners === undefined) return inner()
   const selected = select(listeners, key)
@@ -50,7 +51,8 @@ export function dispatchChain<T>(
     const next = (): T | Promise<T> => {
       if (called && options.repeatable !== true) throw new Error('next() called multiple times')
       called = true
-      return step(index + 1)
+      const answer = step(index + 1)
+      return options.promised === true && !(answer instanceof Promise) ? Promise.resolve(answer) : answer
     }
     return hook.callback(...args, next) as T | Promise<T>
   }

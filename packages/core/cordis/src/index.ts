@@ -18,4 +18,5 @@ export {
   type ConfigSchema,
 } from './config.ts'
 export { lightEffect } from './effect.ts'
+export { lightenListeners } from './listeners.ts'
 export { editDistance } from './edit-distance.ts'

@@ -11,6 +11,7 @@ import {
   fiberTable,
   hooksOf,
   lightEffect,
+  lightenListeners,
   ordered,
   type Fiber,
 } from '@deepseek-ai/cordis'
@@ -22,6 +23,7 @@ declare module '@deepseek-ai/cordis' {
   interface Events {
     'test/notice'(value: string): void
     'test/around'(value: string, next: () => string): string
+    'test/traced'(probe: Probe, value: object, done: () => void): void
   }
 }
 
@@ -330,6 +332,58 @@ describe('events', () => {
     const ours = dispatchChain(hooksOf(root)['test/around'], undefined, ['x'], () => 'end')
     expect(ours).toBe(root.waterfall('test/around', 'x', () => 'end'))
     expect(ours).toBe('c(a(b(end)))')
+  })
+
+  it('gives lightened listeners the same arguments, traced to their own context, as upstream does', async () => {
+    const heardBy = async (lighten: boolean): Promise<unknown[]> => {
+      const root = new Context()
+      if (lighten) lightenListeners(root)
+      if (lighten) lightenListeners(root) // a second service asks for the same
+      await root.plugin(Probe)
+      const heard: unknown[] = []
+      const plain = { plain: true }
+      const owner = await root.plugin({
+        name: 'owner',
+        inject: ['probe'],
+        apply: (ctx: Context) => {
+          ctx.on('test/traced', function (this: unknown, probe, value, done) {
+            heard.push(this, probe.caller() === ctx, value === plain, typeof done)
+            done()
+          })
+        },
+      })
+      let calls = 0
+      root.emit('test/traced', root.probe, plain, () => void calls++)
+      const { callback } = hooksOf(root)['test/traced']?.[0] ?? {}
+      callback?.call('this', root.probe, plain, () => void calls++)
+      await disposeAndJoin(owner)
+      root.emit('test/traced', root.probe, plain, () => void calls++)
+      return [...heard, calls]
+    }
+    const lightened = await heardBy(true)
+    expect(lightened).toEqual(await heardBy(false))
+    expect(lightened).toEqual([null, true, true, 'function', 'this', true, true, 'function', 2])
+  })
+
+  it('lightens no other host', () => {
+    const [light, other] = [new Context(), new Context()]
+    lightenListeners(light)
+    expect([light, other].map((root) => Object.hasOwn(root.reflect, 'bind'))).toEqual([true, false])
+  })
+
+  it('gives a promise for what comes next where an event promises one', async () => {
+    const root = new Context()
+    const answers: unknown[] = []
+    root.on('test/around', (_value, next) => {
+      const answer: unknown = next()
+      answers.push(answer)
+      return answer as string
+    })
+    root.on('test/around', () => 'at once')
+    const hooks = hooksOf(root)['test/around']
+    expect(await dispatchChain(hooks, undefined, ['x'], () => 'end', { promised: true })).toBe('at once')
+    expect(dispatchChain(hooks, undefined, ['x'], () => 'end')).toBe('at once')
+    expect(answers).toEqual([expect.any(Promise), 'at once'])
   })
 
   it('refuses a second next() unless the stage may be retried', () => {

@@ -106,7 +106,7 @@ export class Pipeline {
       let decision: PreDecision
       try {
         const inner = (): PreDecision => ({ kind: 'allow' })
-        decision = preDecision(await dispatchChain(listeners, call.agent, [call.view], inner))
+        decision = preDecision(await dispatchChain(listeners, call.agent, [call.view], inner, { promised: true }))
       } catch (error) {
         return { result: thrownFailure(error, 'POLICY_FAILED'), final: true }
       }
@@ -152,7 +152,10 @@ export class Pipeline {
     }
     try {
       const view = new WrapperView(call)
-      const returned: unknown = await dispatchChain<unknown>(listeners, call.agent, [view], inner, { repeatable: true })
+      const returned: unknown = await dispatchChain<unknown>(listeners, call.agent, [view], inner, {
+        repeatable: true,
+        promised: true,
+      })
       const own = ours.has(returned as ToolExecutionResult)
       return abortedInstead(call, own ? (returned as ToolExecutionResult) : this.adopt(call, returned, ours))
     } catch (error) {
@@ -241,7 +244,9 @@ export class Pipeline {
     let decision: PostDecision
     try {
       const inner = (): PostDecision => ({ kind: 'accept' })
-      decision = postDecision(await dispatchChain(listeners, call.agent, [call.view, result], inner))
+      decision = postDecision(
+        await dispatchChain(listeners, call.agent, [call.view, result], inner, { promised: true }),
+      )
       return abortedInstead(call, decision.kind === 'block' ? blocked(decision) : this.accepted(call, result, decision))
     } catch (error) {
       return thrownFailure(error, 'POLICY_FAILED')

@@ -5,6 +5,7 @@ import {
   errorMessage,
   hooksOf,
   lightEffect,
+  lightenListeners,
   scopeOf,
   type Context,
   type ListenerTable,
@@ -102,6 +103,7 @@ export class ToolRegistry extends Service {
     // mixed-in properties, which this service has none of.
     Object.assign(Reflect.get(this, Service.tracker) as object, { noShadow: true, associate: undefined })
     this.config = resolveConfig(config)
+    lightenListeners(ctx)
     this.listeners = hooksOf(ctx)
     this.log = ctx.logger('tools')
     this.abandoned = new AbandonedCalls(this.listeners, this.log)

@@ -192,6 +192,23 @@ describe('pre-execute, guards and post-execute', () => {
   })
 })
 
+describe('next()', () => {
+  it('gives a promise at every stage, also where the listener after it answers at once', async () => {
+    const { ctx, tools, call } = await harness()
+    tools.register(greet())
+    const order: string[] = []
+    ctx.on('tools/pre-execute', (_exec, next) => next().then((answer) => (order.push(`pre ${answer.kind}`), answer)))
+    ctx.on('tools/execute', (_exec, next) => next().then((answer) => (order.push(`${answer.isError}`), answer)))
+    ctx.on('tools/post-execute', (_e, _r, next) => next().then((answer) => (order.push(`post ${answer.kind}`), answer)))
+    expect(await call('greet', { name: 'Ada' })).toMatchObject({ value: 'Hello, Ada!' })
+    ctx.on('tools/pre-execute', () => ({ kind: 'allow' }))
+    ctx.on('tools/execute', () => ({ isError: false, value: 'mine', content: [] }))
+    ctx.on('tools/post-execute', () => ({ kind: 'accept' }))
+    expect(await call('greet', { name: 'Ada' })).toMatchObject({ value: 'mine' })
+    expect(order).toEqual(['pre allow', 'false', 'post accept', 'pre allow', 'false', 'post accept'])
+  })
+})
+
 describe('tools/execute wrappers', () => {
   it('may retry the body', async () => {
     const { ctx, tools, call } = await harness()

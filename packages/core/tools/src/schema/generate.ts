@@ -161,26 +161,40 @@ function refusal(variable: string, schema: JsonSchema, copier: string | undefine
     : `${variable} = ${copier}(${variable}); if (${variable} === undefined) return undefined;`
 }
 
-/** The test of a scalar without bounds or literals; others are left to the closures. */
+/** The test of a scalar without bounds; others are left to the closures. */
 function scalarTest(schema: JsonSchema, variable: string): string | undefined {
-  const { type } = schema
-  if (CONSTRAINTS.some((key) => schema[key] !== undefined)) return undefined
-  switch (type) {
+  if (BOUNDS.some((key) => schema[key] !== undefined)) return undefined
+  const literals = literalTest(schema, variable)
+  if (literals === undefined) return undefined
+  switch (schema.type) {
     case 'string':
     case 'boolean':
-      return `typeof ${variable} === '${type}'`
+      return `typeof ${variable} === '${schema.type}'${literals}`
     case 'null':
-      return `${variable} === null`
+      return `${variable} === null${literals}`
     case 'number':
-      return `typeof ${variable} === 'number' && isFinite(${variable}) && (${variable} !== 0 || !isNegativeZero(${variable}))`
+      return `typeof ${variable} === 'number' && isFinite(${variable}) && (${variable} !== 0 || !isNegativeZero(${variable}))${literals}`
     case 'integer':
-      return `isInteger(${variable}) && (${variable} !== 0 || !isNegativeZero(${variable}))`
+      return `isInteger(${variable}) && (${variable} !== 0 || !isNegativeZero(${variable}))${literals}`
     default:
       return undefined
   }
 }
 
-const CONSTRAINTS = ['enum', 'const', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern'] as const
+const BOUNDS = ['minimum', 'maximum', 'minLength', 'maxLength', 'pattern'] as const
+/** Longer lists are left to the closures. */
+const MAX_LITERALS = 16
+
+/** What `const` and `enum` add to a test. */
+function literalTest(schema: JsonSchema, variable: string): string | undefined {
+  const lists = [schema.const === undefined ? undefined : [schema.const], schema.enum].filter(
+    (list) => list !== undefined,
+  )
+  if (lists.some((list) => list.length > MAX_LITERALS)) return undefined
+  const isOneOf = (list: readonly Json[]): string =>
+    list.map((literal) => `${variable} === ${JSON.stringify(literal)}`).join(' || ')
+  return lists.map((list) => ` && (${isOneOf(list)})`).join('')
+}
 
 function isUnconstrained(schema: JsonSchema): boolean {
   return schema.type === undefined && schema.oneOf === undefined
