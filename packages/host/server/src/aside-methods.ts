@@ -5,6 +5,9 @@ import type { Aside } from './aside.ts'
 import type { Methods } from './protocol.ts'
 import { readSpill } from './spill-file.ts'
 
+/** Of one answer, in UTF-8 bytes. */
+const MOST_FILE_BYTES = 512 * 1024
+
 type AsideMethod = Extract<
   keyof Methods,
   | `approvals.${string}`
@@ -12,6 +15,7 @@ type AsideMethod = Extract<
   | `jobs.${string}`
   | `permission.${string}`
   | `terminals.${string}`
+  | `files.${string}`
   | `spill.${string}`
 >
 
@@ -81,6 +85,15 @@ export function createAsideMethods(aside: Aside, agentOf: (id: string) => Promis
     'terminals.close': async ({ id, terminalId }) => {
       await aside.need('terminals').close(await agentOf(id), terminalId)
       return null
+    },
+    'files.lines': async ({ id, path, offset = 1, count = 2000 }) => {
+      const fs = aside.need('fs')
+      const { cwd, session } = await agentOf(id)
+      const policy = await aside.services.sandboxPolicy?.resolve({ session })
+      const target = await fs.resolve(path, { cwd })
+      const range = { offset, count, maxBytes: MOST_FILE_BYTES }
+      const { lines, totalLines, complete } = await fs.readLines(target, range, policy === undefined ? {} : { policy })
+      return { path: target.path, lines, totalLines, complete }
     },
     'spill.read': async ({ id, path, from = 0, bytes }) => {
       // Only what is kept for this session: the page is no way to read any file of the machine.

@@ -3,6 +3,7 @@
 import { HarnessError, errorMessage, type Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { ApprovalService } from '@deepseek-ai/dsh-approval'
+import type { Fs } from '@deepseek-ai/dsh-fs'
 import type { JobService } from '@deepseek-ai/dsh-jobs'
 import { SANDBOX_MODES, type Sandbox, type SandboxPolicies, type SandboxStatus } from '@deepseek-ai/dsh-sandbox'
 import type { Session } from '@deepseek-ai/dsh-session'
@@ -21,6 +22,7 @@ export interface AsideServices {
   sandboxPolicy?: SandboxPolicies
   sandbox?: Sandbox
   spill?: SpillService
+  fs?: Fs
 }
 
 export interface AsideSources {
@@ -65,6 +67,7 @@ export class Aside {
     })
     this.whenThere(ctx, 'sandboxPolicy')
     this.whenThere(ctx, 'spill')
+    this.whenThere(ctx, 'fs')
     ctx.effect(() => () => this.timers.forEach((timer) => clearTimeout(timer)), 'server.aside')
   }
 

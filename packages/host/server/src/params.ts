@@ -73,6 +73,12 @@ const SHAPES: { readonly [M in MethodName]: Shape<M> } = {
     signal: oneOf('SIGINT', 'SIGTERM', 'SIGKILL', 'SIGTSTP', 'SIGHUP'),
   },
   'terminals.close': { id: sessionId, terminalId: filled },
+  'files.lines': {
+    id: sessionId,
+    path: filled,
+    offset: optional(count('the number of a line', 1, Number.MAX_SAFE_INTEGER)),
+    count: optional(count('a number of lines', 1, 10_000)),
+  },
   'spill.read': {
     id: sessionId,
     path: folder,

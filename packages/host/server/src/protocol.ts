@@ -62,6 +62,18 @@ export interface Methods {
   'terminals.resize': { params: { id: string; terminalId: string; cols: number; rows: number }; value: null }
   'terminals.signal': { params: { id: string; terminalId: string; signal: TerminalSignal }; value: null }
   'terminals.close': { params: { id: string; terminalId: string }; value: null }
+  /** Some lines of a file, read as the session's tools would: what is denied to them is denied here. */
+  'files.lines': {
+    params: { id: string; path: string; offset?: number; count?: number }
+    value: {
+      /** Absolute. */
+      path: string
+      lines: readonly { readonly number: number; readonly text: string }[]
+      totalLines: number
+      /** False: the file is too large to be counted; there are at least `totalLines`. */
+      complete: boolean
+    }
+  }
   /** A part of a file that holds what was too long to show; only files kept for this session. Cut between code points. */
   'spill.read': {
     params: { id: string; path: string; from?: number; bytes?: number }

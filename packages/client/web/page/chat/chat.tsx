@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import { call, messageOf } from '../api.ts'
 import { Approvals } from '../aside/approvals.tsx'
 import { Dock } from '../aside/dock.tsx'
+import { FilePanel } from '../aside/file-panel.tsx'
 import { PermissionMenu } from '../aside/permission.tsx'
 import { Questions } from '../aside/questions.tsx'
 import { initialSnapshot, openSession, type SessionHandle } from '../state/session.ts'
@@ -190,6 +191,7 @@ export function Chat({ sessionId, row, info, onSettings, onNeedsYou }: ChatProps
           </Composer>
         </div>
       </div>
+      <FilePanel sessionId={sessionId} />
       <div className="sr-only" aria-live="polite">
         {session.running ? t.running : ''}
       </div>

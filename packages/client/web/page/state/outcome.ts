@@ -66,7 +66,11 @@ export function readCall(item: CallItem): CallReading {
     const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined
     return known ? reading(known[0], known[1]) : reading('failed', code === '' ? t.states.failed : code)
   }
-  return readTerminal(item) ?? reading('ok', item.callCount === undefined ? '' : t.programCalls(item.callCount))
+  return (
+    readTerminal(item) ??
+    readNotes(item) ??
+    reading('ok', item.callCount === undefined ? '' : t.programCalls(item.callCount))
+  )
 }
 
 function readTerminal(item: CallItem): CallReading | undefined {
@@ -78,6 +82,14 @@ function readTerminal(item: CallItem): CallReading | undefined {
   const receipt = notes[0] ?? facts[0] ?? ''
   // What is worth a word, such as output that was cut, is no bad news by itself.
   return !bad && notes.length > 0 ? { state: 'ok', receipt, tone: 'warn' } : reading(bad ? 'bad' : 'ok', receipt)
+}
+
+/** The first note of a view that has any, e.g. of a search that is not complete. */
+function readNotes(item: CallItem): CallReading | undefined {
+  const view = item.resultView
+  if (view === undefined || view.card === 'generic' || view.card === 'terminal') return undefined
+  const note = Array.isArray(view.notes) ? view.notes[0] : undefined
+  return typeof note === 'string' ? reading('ok', note) : undefined
 }
 
 /** Views come from logs of any age, so what should be a list may not be one. */
