@@ -6,7 +6,7 @@ import type { Fiber } from '../upstream/index.js'
  * to splice into what `execute` throws the lines of the call that asked for it; here a throw keeps the stack it has.
  * Throws like `fiber.effect()` when the fiber has ended.
  */
-export function lightEffect(fiber: Fiber, execute: () => () => void, label: string): () => void {
+export function lightEffect(fiber: Fiber, label: string, execute: () => () => void): () => void {
   fiber.assertActive()
   const limit = Error.stackTraceLimit
   if (!setStackTraceLimit(0)) return fiber.effect(execute, label)

@@ -217,17 +217,13 @@ describe('disposal', () => {
       name: 'owner',
       apply: (ctx: Context) => {
         ctx.effect(() => () => void undone.push('first'), 'first')
-        const early = lightEffect(ctx.fiber, () => () => void undone.push('early'), 'early')
+        const early = lightEffect(ctx.fiber, 'early', () => () => void undone.push('early'))
         early()
         early()
-        lightEffect(
-          ctx.fiber,
-          () => {
-            limits.push(Error.stackTraceLimit)
-            return () => void undone.push('light')
-          },
-          'light',
-        )
+        lightEffect(ctx.fiber, 'light', () => {
+          limits.push(Error.stackTraceLimit)
+          return () => void undone.push('light')
+        })
       },
     })
     expect(undone).toEqual(['early'])
@@ -243,13 +239,13 @@ describe('disposal', () => {
     const boom = (): never => {
       throw new Error('boom')
     }
-    const thrown = caught(() => lightEffect(root.fiber, boom, 'broken'))
+    const thrown = caught(() => lightEffect(root.fiber, 'broken', boom))
     expect(thrown.message).toBe('boom')
     expect(thrown.stack).toContain('boom (')
     expect(Error.stackTraceLimit).toBe(limit)
     const fiber = await root.plugin({ name: 'gone', apply() {} })
     await disposeAndJoin(fiber)
-    const refused = caught(() => lightEffect(fiber, () => () => undefined, 'late'))
+    const refused = caught(() => lightEffect(fiber, 'late', () => () => undefined))
     expect(refused).toMatchObject({ code: 'INACTIVE_EFFECT' })
     expect(refused.stack).toContain('traps.test')
   })

@@ -205,17 +205,13 @@ export class ToolRegistry extends Service {
     const key = scopeOf(this.ctx)?.key
     // A wrapper of its own lets the same function be registered twice and removed once.
     const entry: ToolGuard = (exec) => guard(exec)
-    return lightEffect(
-      this.ctx.fiber,
-      () => {
-        this.layers.open(key).guards.add(entry)
-        return () => {
-          this.layers.open(key).guards.delete(entry)
-          this.layers.reclaim(key)
-        }
-      },
-      'tools.guard',
-    )
+    return lightEffect(this.ctx.fiber, 'tools.guard', () => {
+      this.layers.open(key).guards.add(entry)
+      return () => {
+        this.layers.open(key).guards.delete(entry)
+        this.layers.reclaim(key)
+      }
+    })
   }
 
   /**
@@ -335,39 +331,39 @@ export class ToolRegistry extends Service {
     label: string,
     write: (layer: Layer) => (current: Layer) => void,
   ): () => void {
-    return lightEffect(
-      this.ctx.fiber,
-      () => {
-        const remove = write(this.layers.open(key))
-        const undo = (): void => {
-          // The layer may have been reclaimed and made anew since.
-          remove(this.layers.open(key))
-          this.layers.reclaim(key)
-        }
-        const failed = this.changed()
-        if (failed !== undefined) {
-          undo()
-          this.changed()
-          throw failed.error
-        }
-        return () => {
-          undo()
-          this.changed()
-        }
-      },
-      label,
-    )
+    // Note: `this` is a proxy for the caller; what is read through it often is read once.
+    const { layers } = this
+    return lightEffect(this.ctx.fiber, label, () => {
+      const remove = write(layers.open(key))
+      const undo = (): void => {
+        // The layer may have been reclaimed and made anew since.
+        remove(layers.open(key))
+        layers.reclaim(key)
+      }
+      const failed = this.changed()
+      if (failed !== undefined) {
+        undo()
+        this.changed()
+        throw failed.error
+      }
+      return () => {
+        undo()
+        this.changed()
+      }
+    })
   }
 
   /** Tells every listener; returns the first failure, if any. */
   private changed(): { error: unknown } | undefined {
     this.layers.version++
+    const listeners = this.listeners['tools/change']
+    if (listeners === undefined) return undefined
     let first: { error: unknown } | undefined
     const report = (error: unknown): void => {
       first ??= { error }
       this.log.error('tools/change listener failed: %s', errorMessage(error))
     }
-    emitContained(this.listeners['tools/change'], undefined, [], report, { unfiltered: true })
+    emitContained(listeners, undefined, [], report, { unfiltered: true })
     return first
   }
 }

@@ -112,7 +112,10 @@ function compileNode(spec: unknown, place: Place, isProperty: boolean): Draft {
       bounded = true
     }
   }
-  if (bounded) for (const problem of combinationProblems(draft, place.path)) throw new JsonSchemaError([problem])
+  // The path is text only once there is something to say.
+  if (bounded && combinationProblems(draft, '').length > 0) {
+    throw new JsonSchemaError(combinationProblems(draft, place.path).slice(0, 1))
+  }
   place.leave()
   return Object.freeze(draft)
 }
