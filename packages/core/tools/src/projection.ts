@@ -2,6 +2,7 @@
 import { errorMessage } from '@deepseek-ai/cordis'
 import { snapshotJson } from './json.ts'
 import type { Json } from './presentation.ts'
+import { isCompiled } from './schema/assert.ts'
 import type { ToolDefinition, ToolSchema } from './types.ts'
 import { wireName } from './wire-name.ts'
 
@@ -22,7 +23,9 @@ function make(definition: ToolDefinition): Projection {
   const { name, description } = definition
   let parameters: Json
   try {
-    parameters = snapshotJson(definition.parameters)
+    parameters = isCompiled(definition.parameters)
+      ? (definition.parameters as unknown as Json)
+      : snapshotJson(definition.parameters)
   } catch (error) {
     return {
       reason: `tool "${name}" parameters must be lossless JSON before schema projection: ${errorMessage(error)}`,

@@ -1,4 +1,5 @@
 // Author errors of the DSL, the schema models are told, and the check of raw schemas.
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   assertObjectJsonSchema,
@@ -6,7 +7,10 @@ import {
   compileParameters,
   compileValueSchema,
   JsonSchemaError,
+  snapshotJson,
 } from '../src/index.ts'
+import { isCompiled } from '../src/schema/assert.ts'
+import { spec } from './schema-values.ts'
 
 function violations(run: () => unknown): readonly string[] {
   try {
@@ -26,6 +30,31 @@ circular.items = circular
 
 function nested(depth: number): unknown {
   return depth === 0 ? { type: 'string' } : { type: 'array', items: nested(depth - 1) }
+}
+
+describe('what the compiler makes', () => {
+  it('is lossless JSON, frozen to the bottom, and shows no mark of its own', () => {
+    fc.assert(
+      fc.property(spec, (authored) => {
+        for (const schema of [compileValueSchema(authored), compileParameters({ only: authored })]) {
+          expect(isCompiled(schema)).toBe(true)
+          expect(snapshotJson(schema)).toEqual(schema)
+          expectFrozen(schema)
+        }
+      }),
+    )
+    const schema = compileValueSchema({ type: 'string' })
+    expect(Reflect.ownKeys(schema)).toEqual(['type'])
+    for (const other of [{ ...schema }, structuredClone(schema), Object.create(schema) as object, {}, null, 'text']) {
+      expect(isCompiled(other)).toBe(false)
+    }
+  })
+})
+
+function expectFrozen(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  expect(Object.isFrozen(value)).toBe(true)
+  Object.values(value).forEach(expectFrozen)
 }
 
 describe('compileParameters', () => {

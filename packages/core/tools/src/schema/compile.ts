@@ -2,7 +2,7 @@
 // Nothing is compiled for validation here; `validate.ts` does that on first use.
 import { JsonSchemaError } from '../errors.ts'
 import { hasOnlyPlainKeys, snapshotJson } from '../json.ts'
-import { markSupported } from './assert.ts'
+import { markCompiled } from './assert.ts'
 import {
   annotationProblem,
   combinationProblems,
@@ -29,14 +29,15 @@ type Draft = Record<string, unknown>
 export function compileParameters(spec: ParameterSchemaSpec): JsonSchema {
   const root: Draft = { type: 'object' }
   compileProperties(spec, new Place('parameters'), root)
+  markCompiled(root)
   return Object.freeze(root)
 }
 
 /** The schema of a value with any root. Frozen. Throws `JsonSchemaError` at the first mistake of the author. */
 export function compileValueSchema(spec: ValueSchemaSpec): JsonSchema {
-  const root: JsonSchema = compileNode(spec, new Place('schema'), false)
-  markSupported(root)
-  return root
+  const root: JsonSchema = draftNode(spec, new Place('schema'), false)
+  markCompiled(root)
+  return Object.freeze(root)
 }
 
 /** Where the walk is. Paths become text only when something is wrong, since a thousand tools are defined in one breath. */
@@ -96,6 +97,10 @@ function compileProperties(map: unknown, place: Place, target: Draft): void {
 }
 
 function compileNode(spec: unknown, place: Place, isProperty: boolean): Draft {
+  return Object.freeze(draftNode(spec, place, isProperty))
+}
+
+function draftNode(spec: unknown, place: Place, isProperty: boolean): Draft {
   if (!isPlainRecord(spec)) place.fail(' must be a value schema object')
   place.enter(spec)
   const draft: Draft = {}
@@ -117,7 +122,7 @@ function compileNode(spec: unknown, place: Place, isProperty: boolean): Draft {
     throw new JsonSchemaError(combinationProblems(draft, place.path).slice(0, 1))
   }
   place.leave()
-  return Object.freeze(draft)
+  return draft
 }
 
 /** Compiles what the type nests and returns the type whose constraints apply; none for `json`. */
