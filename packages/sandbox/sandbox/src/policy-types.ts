@@ -46,4 +46,5 @@ export interface SandboxPolicyConfig {
   /** Added to the built-in list of credentials (ssh, gnupg, cloud and package registries' keys, the harness's own). */
   deniedReads: readonly string[]
   nestedNamespaces: boolean
+  unixSockets: boolean
 }

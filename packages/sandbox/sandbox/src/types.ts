@@ -31,6 +31,11 @@ export interface SandboxPolicy {
   readonly sessionId: string
   /** Lets commands make namespaces of their own (nested sandboxes, a browser's). Widens what a kernel bug could reach. */
   readonly nestedNamespaces: boolean
+  /**
+   * Lets commands open Unix sockets, as `tsx` and local databases do. Default false: sockets of the host that lie outside `/tmp` and
+   * `/run` (a container engine's in the home folder) would be within reach.
+   */
+  readonly unixSockets?: boolean
 }
 
 export type SandboxAccess = 'read' | 'write'
@@ -103,9 +108,7 @@ export interface ConfinedCommand {
    * Call once, after the command has ended. Rejects with `SANDBOX_UNAVAILABLE` when the runner failed and the command never ran.
    * `stderrTail` is the end of what the command wrote there, at most 64 KiB.
    */
-  finish(
-    outcome: ConfinedOutcome,
-  ): Promise<
+  finish(outcome: ConfinedOutcome): Promise<
     SandboxReport & {
       /** What really ended the command, where the runner hides it. */ readonly exitCode: number | null
       readonly signal: string | null

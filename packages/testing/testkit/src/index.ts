@@ -11,3 +11,10 @@ export type { ArbitraryOverrides, RunWorld, ToolCheckOptions, ToolUnderTest } fr
 export { formatReport, type CheckId, type CheckReport, type ToolReport } from './tool/report.ts'
 export { testTool, type ToolSuiteOptions, type ToolSuiteRunner } from './tool/suite.ts'
 export { TestkitOptionsError } from './errors.ts'
+export {
+  testSandbox,
+  type SandboxFactory,
+  type SandboxRow,
+  type SandboxSuiteRunner,
+  type SandboxUnderTest,
+} from './sandbox/suite.ts'

@@ -1,0 +1,11 @@
+// The contract of sandboxes, kept by sandbox-local as the user who runs the tests.
+import { createHost } from '@deepseek-ai/cordis'
+import { SandboxLocal } from '@deepseek-ai/dsh-sandbox-local'
+import { testSandbox } from '@deepseek-ai/dsh-testkit'
+import { describe, it } from 'vitest'
+
+testSandbox({ describe, it }, 'sandbox-local', async () => {
+  const { ctx, dispose } = createHost()
+  await ctx.plugin(SandboxLocal, {})
+  return { sandbox: ctx.sandbox, dispose }
+})
