@@ -1,25 +1,28 @@
 // The local bash provider of `ctx.shell`: the shared executor core with bash's argv. It confines nothing.
 import { Service, type Context } from '@deepseek-ai/cordis'
 import { Shell, type ShellProcess, type ShellRequest, type ShellResult, type ShellSpec } from '@deepseek-ai/dsh-shell'
-import { LocalExecutor } from '@deepseek-ai/dsh-shell/executor'
-import { Config, withDefaults, type BashLocalOptions } from './config.ts'
-import { findBash } from './find-bash.ts'
+import {
+  bashConfig,
+  bashConfigSchema,
+  bashDialect,
+  LocalExecutor,
+  type BashOptions,
+} from '@deepseek-ai/dsh-shell/executor'
 
 /** Runs `bash -c <command>`: a fresh shell a call, no login, no startup file but `BASH_ENV`. */
 export class BashLocal extends Shell {
   static override readonly name = 'bash-local'
-  static readonly Config = Config
+  static readonly Config = bashConfigSchema('bash-local')
 
   readonly sandboxMode = undefined
   readonly dialect = 'bash'
   private readonly executor: LocalExecutor
 
   /** Throws `ShellError` (`SHELL_NOT_FOUND`) when there is no bash. */
-  constructor(ctx: Context, options: BashLocalOptions = {}) {
+  constructor(ctx: Context, options: BashOptions = {}) {
     super(ctx)
-    const config = withDefaults(options)
-    const bash = findBash(config.shellPath, process.env.PATH ?? '')
-    this.executor = new LocalExecutor({ argv: (command) => [bash, '-c', command] }, config)
+    const limits = bashConfig(options)
+    this.executor = new LocalExecutor({ dialect: bashDialect(limits.shellPath), limits })
   }
 
   *[Service.init](): Generator<() => Promise<void>, void, void> {

@@ -1,8 +1,9 @@
 import { Context } from '@deepseek-ai/cordis'
 import { describe, expect, it } from 'vitest'
+import { findBash } from '@deepseek-ai/dsh-shell/executor'
 import { BashLocal } from '../src/index.ts'
-import { Config } from '../src/config.ts'
-import { findBash } from '../src/find-bash.ts'
+
+const { Config } = BashLocal
 
 const validate = (input: unknown) => Config['~standard'].validate(input)
 

@@ -1,2 +1,6 @@
 // Public surface of @deepseek-ai/dsh-bash-sandbox. Anything added here is public.
-export {}
+export { BashSandbox, BashSandbox as default } from './bash-sandbox.ts'
+export type {
+  BashConfig as BashSandboxConfig,
+  BashOptions as BashSandboxOptions,
+} from '@deepseek-ai/dsh-shell/executor'

@@ -1,6 +1,6 @@
-// Bounded retention of one output stream: counts every byte, keeps head and tail, cuts between code points.
-// Memory is proportional to the limit, time to the bytes; a line of any length is only bytes here.
-import type { ShellOutput } from './types.ts'
+// Bounded retention of one output stream: counts every byte, keeps head and tail, cuts between code points, and hands
+// everything to a file once it outgrows memory. Memory is proportional to the limit; a line of any length is only bytes here.
+import type { ShellOutput, ShellSpillFile } from './types.ts'
 
 /** Small chunks are merged once there are this many, so that one-byte writes cost neither a list nor a copy each. */
 const MERGE_AT = 64
@@ -16,12 +16,16 @@ export class HeadTail {
   readonly #tailLimit: number
   readonly #head: Retained = { chunks: [], bytes: 0 }
   readonly #tail: Retained = { chunks: [], bytes: 0 }
+  readonly #openSpill: (() => ShellSpillFile) | undefined
+  #spill: ShellSpillFile | undefined
+  #spillBroke = false
   #total = 0
 
-  /** `maxBytes` is a positive integer. */
-  constructor(maxBytes: number) {
+  /** `maxBytes` is a positive integer. `openSpill` is asked once, when the stream outgrows it, and then gets every byte. */
+  constructor(maxBytes: number, openSpill?: () => ShellSpillFile) {
     this.#headLimit = Math.ceil(maxBytes / 2)
     this.#tailLimit = maxBytes - this.#headLimit
+    this.#openSpill = openSpill
   }
 
   get totalBytes(): number {
@@ -30,7 +34,9 @@ export class HeadTail {
 
   /** Takes a chunk over: the caller must not write into it afterwards. */
   push(chunk: Uint8Array): void {
+    const fitted = this.#total <= this.#limit
     this.#total += chunk.length
+    if (this.#total > this.#limit) this.#spillOver(chunk, fitted)
     const room = this.#headLimit - this.#head.bytes
     if (room > 0) append(this.#head, chunk.length <= room ? chunk : copy(chunk.subarray(0, room)))
     if (chunk.length > room) this.#pushTail(room > 0 ? chunk.subarray(room) : chunk)
@@ -41,15 +47,45 @@ export class HeadTail {
     const head = join(this.#head)
     const tail = join(this.#tail).subarray(-this.#tailLimit || this.#tail.bytes)
     const total = this.#total
-    if (total <= this.#headLimit + this.#tailLimit) {
+    if (total <= this.#limit) {
       return { text: Buffer.concat([head, tail]).toString('utf8'), truncated: false, totalBytes: total }
     }
+    const spilled = this.#finishSpill()
     const first = head.subarray(0, completeLength(head))
     const last = tail.subarray(continuationLength(tail))
     const missing = total - first.length - last.length
     const headText = first.toString('utf8')
     const gap = `${headText === '' || headText.endsWith('\n') ? '' : '\n'}[${missing} bytes omitted]\n`
-    return { text: headText + gap + last.toString('utf8'), truncated: true, totalBytes: total }
+    return { text: headText + gap + last.toString('utf8'), truncated: true, totalBytes: total, ...spilled }
+  }
+
+  get #limit(): number {
+    return this.#headLimit + this.#tailLimit
+  }
+
+  /** `isFirst`: nothing has been dropped yet, so that head and tail together are all that came before. */
+  #spillOver(chunk: Uint8Array, isFirst: boolean): void {
+    try {
+      if (isFirst) {
+        this.#spill = this.#openSpill?.()
+        for (const earlier of [...this.#head.chunks, ...this.#tail.chunks]) this.#spill?.write(earlier)
+      }
+      if (!this.#spillBroke) this.#spill?.write(chunk)
+    } catch {
+      // A file that throws against its contract must not take the host down: what it lacks is told.
+      this.#spillBroke = true
+    }
+  }
+
+  #finishSpill(): Pick<ShellOutput, 'spillPath' | 'spillIncomplete'> {
+    if (this.#spill === undefined) return {}
+    const { path } = this.#spill
+    try {
+      const { complete } = this.#spill.finish()
+      return { spillPath: path, ...(complete && !this.#spillBroke ? {} : { spillIncomplete: true }) }
+    } catch {
+      return { spillPath: path, spillIncomplete: true } // broke its contract: the bytes so far are where it says
+    }
   }
 
   #pushTail(chunk: Uint8Array): void {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { HeadTail } from '../src/index.ts'
+import { HeadTail, type ShellSpillFile } from '../src/index.ts'
 import { completeLength, continuationLength } from '../src/output.ts'
 
 const GAP = /(?:^|\n)\[(\d+) bytes omitted\]\n/
@@ -106,6 +106,84 @@ describe('HeadTail', () => {
     for (let i = 0; i < 200_000; i++) kept.push(Buffer.from([97 + (i % 26)]))
     expect(kept.finish().truncated).toBe(true)
     expect(performance.now() - start).toBeLessThan(10_000)
+  })
+})
+
+/** A spill file in memory that takes at most `quota` bytes. */
+function spillFile(quota = Number.POSITIVE_INFINITY) {
+  const written: Uint8Array[] = []
+  let bytes = 0
+  const file: ShellSpillFile = {
+    path: '/spill/file',
+    write(chunk) {
+      if (bytes + chunk.length > quota) return
+      bytes += chunk.length
+      written.push(chunk)
+    },
+    finish: () => ({ path: '/spill/file', bytes, complete: bytes === Buffer.concat(written).length && bytes < quota }),
+  }
+  return { file, content: () => Buffer.concat(written) }
+}
+
+describe('the spill of a stream', () => {
+  it('holds every byte from the first on, however it is cut into chunks, and is only opened when needed', () => {
+    const bytes = fc.uint8Array({ maxLength: 600 })
+    fc.assert(
+      fc.property(
+        bytes,
+        fc.integer({ min: 1, max: 300 }),
+        fc.array(fc.nat(90), { minLength: 1 }),
+        (all, max, sizes) => {
+          const { file, content } = spillFile()
+          let opened = 0
+          const kept = new HeadTail(max, () => {
+            opened++
+            return file
+          })
+          const chunks = split(
+            all,
+            sizes.map((size) => size + 1),
+          )
+          for (const chunk of chunks) kept.push(chunk)
+          const output = kept.finish()
+          const isLong = all.length > max
+          expect({ opened, spillPath: output.spillPath }).toEqual({
+            opened: isLong ? 1 : 0,
+            spillPath: isLong ? '/spill/file' : undefined,
+          })
+          if (isLong) expect(Buffer.compare(content(), Buffer.from(all))).toBe(0)
+          expect('spillIncomplete' in output).toBe(false)
+        },
+      ),
+    )
+  })
+
+  it('is told to be incomplete when a quota cut it', () => {
+    const kept = new HeadTail(10, () => spillFile(15).file)
+    kept.push(Buffer.alloc(100, 120))
+    expect(kept.finish()).toMatchObject({ truncated: true, spillPath: '/spill/file' })
+    const cut = new HeadTail(10, () => ({
+      ...spillFile().file,
+      finish: () => ({ path: '', bytes: 0, complete: false }),
+    }))
+    cut.push(Buffer.alloc(100, 120))
+    expect(cut.finish()).toMatchObject({ spillPath: '/spill/file', spillIncomplete: true })
+  })
+
+  it('costs nothing but itself when it cannot be opened or breaks', () => {
+    const closed = new HeadTail(10, () => {
+      throw new Error('no room')
+    })
+    const broken = new HeadTail(10, () => ({
+      ...spillFile().file,
+      write: () => {
+        throw new Error('gone')
+      },
+    }))
+    for (const kept of [closed, broken]) for (let i = 0; i < 5; i++) kept.push(Buffer.alloc(100, 120))
+    expect(closed.finish()).toMatchObject({ truncated: true, totalBytes: 500 })
+    expect('spillPath' in closed.finish()).toBe(false)
+    expect(broken.finish()).toMatchObject({ spillPath: '/spill/file', spillIncomplete: true })
   })
 })
 

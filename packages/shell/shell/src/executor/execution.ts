@@ -1,17 +1,16 @@
 // One command from spawn to result: streams, the first cause that ends it, the drain, the verified kill.
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { constants } from 'node:os'
 import type { Readable } from 'node:stream'
+import type { ConfinedCommand, SandboxReport } from '@deepseek-ai/dsh-sandbox'
 import { ShellError } from '../errors.ts'
 import { HeadTail } from '../output.ts'
 import type { KillReceipt, ShellOutputSlice, ShellProcess, ShellResult, ShellSpec, ShellStream } from '../types.ts'
 import { LiveLog } from './live-log.ts'
-import { ProcessTree } from './process-tree.ts'
+import { ProcessTree, type CommandTree } from './process-tree.ts'
+import type { ProcessEntry } from './process-table.ts'
+import { WindowsTree } from './windows-tree.ts'
 import { unusableWorkdir, workdirProblem } from './workdir.ts'
-
-/** Marks every process of a call. Inherited, so that one that left group and session is still found. */
-const CALL_MARK = 'DSH_CALL_ID'
 
 /** After the shell's exit, silence this long means that whoever holds the pipe has nothing to say. */
 const QUIET_MS = 50
@@ -21,6 +20,23 @@ const REAP_MS = 1000
 
 export type Argv = readonly [file: string, ...args: string[]]
 
+/** Everything about one spawn that is not in the spec. */
+export interface Launch {
+  readonly argv: Argv
+  /** The complete environment, the mark included. */
+  readonly env: Readonly<Record<string, string>>
+  /** An environment assignment that only the processes of this command have. */
+  readonly mark: string
+  readonly confined?: ConfinedCommand | undefined
+  /** Gives back what was made for the command. Called once, when it has ended or could not be started. */
+  readonly release?: (() => void) | undefined
+  /** Hears of processes that left the command's group. */
+  readonly onEscape?: ((entry: ProcessEntry) => void) | undefined
+}
+
+/** How much of standard error a sandbox may look at for what it refused. */
+const STDERR_TAIL = 65_536
+
 type Cause = 'exited' | 'timedOut' | 'aborted'
 
 interface ExitStatus {
@@ -28,22 +44,19 @@ interface ExitStatus {
   signal: string | null
 }
 
-interface Stream {
-  readonly name: ShellStream
-  readonly kept: HeadTail
-}
-
-/** A command that runs. Constructing it spawns; `result` never rejects. */
+/** A command that runs. Its result rejects only when its confinement failed. */
 export class Execution implements ShellProcess {
   readonly pid: number
   readonly result: Promise<ShellResult>
-  readonly tree: ProcessTree
+  readonly tree: CommandTree
   readonly #child: ChildProcess
   readonly #spec: ShellSpec
+  readonly #launch: Launch
   readonly #startedAt = performance.now()
   readonly #closed: Promise<void>
   readonly #exited: Promise<void>
-  readonly #streams: readonly [Stream, Stream]
+  readonly #stdout: HeadTail
+  readonly #stderr: HeadTail
   readonly #log = new LiveLog()
   #status: ExitStatus | undefined
   #isClosed = false
@@ -51,12 +64,14 @@ export class Execution implements ShellProcess {
   #settle: (cause: Cause) => void = () => {}
   #detach: () => void = () => {}
 
-  private constructor(child: ChildProcess, mark: string, spec: ShellSpec) {
+  private constructor(child: ChildProcess, launch: Launch, spec: ShellSpec) {
     this.#child = child
+    this.#launch = launch
     this.#spec = spec
     this.pid = child.pid!
-    this.tree = new ProcessTree(child.pid!, mark)
-    this.#streams = [this.#collect('stdout', child.stdout!), this.#collect('stderr', child.stderr!)]
+    this.tree = treeOf(child.pid!, launch)
+    this.#stdout = this.#collect('stdout', child.stdout!)
+    this.#stderr = this.#collect('stderr', child.stderr!)
     this.#closed = new Promise((resolve) => {
       child.once('close', () => {
         this.#isClosed = true
@@ -77,11 +92,17 @@ export class Execution implements ShellProcess {
     this.result = this.#run()
   }
 
-  /** Spawns. Rejects with `ShellError` when the operating system refuses. */
-  static async start(argv: Argv, spec: ShellSpec): Promise<Execution> {
-    const id = randomUUID()
-    const child = await launch(argv, spec, { ...spec.env, [CALL_MARK]: id })
-    return new Execution(child, `${CALL_MARK}=${id}`, spec)
+  /** Spawns. Rejects with `ShellError` when the operating system refuses; the launch is released then. */
+  static async start(launch: Launch, spec: ShellSpec): Promise<Execution> {
+    let child: ChildProcess
+    try {
+      child = await spawned(launch, spec)
+    } catch (error) {
+      release(launch)
+      throw error
+    }
+    launch.confined?.observe((child.stdio.slice(3) as (Readable | null)[]).map((stream) => stream ?? null))
+    return new Execution(child, launch, spec)
   }
 
   read(cursor: number, maxChars?: number): ShellOutputSlice {
@@ -98,28 +119,60 @@ export class Execution implements ShellProcess {
 
   async #run(): Promise<ShellResult> {
     const cause = await this.#firstCause()
-    let kill: KillReceipt | undefined
-    if (cause === 'exited') {
-      const held = !(await this.#drain())
-      const survivors = await this.tree.leftBehind(held)
-      if (survivors !== undefined) kill = { signal: null, ended: 0, survivors }
-    } else {
-      kill = await this.tree.terminate(this.#spec.graceMs)
-      await within(this.#exited, REAP_MS)
-      await this.#drain()
+    const kill = cause === 'exited' ? await this.#settled() : await this.#ended()
+    this.#close()
+    const stdout = this.#stdout.finish()
+    const stderr = this.#stderr.finish()
+    try {
+      const { status, sandbox } = await this.#outcome(cause, stderr.text)
+      return {
+        ...status,
+        timedOut: cause === 'timedOut',
+        aborted: cause === 'aborted',
+        timeoutMs: this.#spec.timeoutMs,
+        durationMs: Math.round(performance.now() - this.#startedAt),
+        stdout,
+        stderr,
+        workdir: this.#spec.workdir,
+        ...(kill === undefined ? {} : { kill }),
+        ...(sandbox === undefined ? {} : { sandbox }),
+      }
+    } finally {
+      release(this.#launch)
     }
-    this.#release()
+  }
+
+  /** After an exit of its own: what it left running. */
+  async #settled(): Promise<KillReceipt | undefined> {
+    const held = !(await this.#drain())
+    const survivors = await this.tree.leftBehind(held)
+    return survivors === undefined ? undefined : { signal: null, ended: 0, survivors }
+  }
+
+  /** Ends the tree; the receipt says whether it worked. */
+  async #ended(): Promise<KillReceipt | undefined> {
+    const receipt = await this.tree.terminate(this.#spec.graceMs)
+    await within(this.#exited, REAP_MS)
+    const held = !(await this.#drain())
+    if (held && receipt.survivors.length === 0) receipt.survivors.push(...((await this.tree.leftBehind(true)) ?? []))
+    // Everything was gone before anybody was signalled.
+    return receipt.signal === null && receipt.survivors.length === 0 && !held ? undefined : receipt
+  }
+
+  /** What really ended the command; a runner may hide it. Rejects when the runner failed and the command never ran. */
+  async #outcome(cause: Cause, stderr: string): Promise<{ status: ExitStatus; sandbox?: SandboxReport }> {
     const status = this.#status ?? { exitCode: null, signal: null }
-    return {
-      ...status,
-      timedOut: cause === 'timedOut',
-      aborted: cause === 'aborted',
-      timeoutMs: this.#spec.timeoutMs,
-      durationMs: Math.round(performance.now() - this.#startedAt),
-      stdout: this.#streams[0].kept.finish(),
-      stderr: this.#streams[1].kept.finish(),
-      workdir: this.#spec.workdir,
-      ...(kill === undefined ? {} : { kill }),
+    const { confined } = this.#launch
+    if (confined === undefined) return { status }
+    try {
+      const report = await confined.finish({ ...status, stderrTail: stderr.slice(-STDERR_TAIL) })
+      const { exitCode, signal, ...sandbox } = report
+      return { status: { exitCode, signal }, sandbox }
+    } catch (error) {
+      // A runner that was ended before it ran the command has not failed.
+      if (cause === 'exited') throw error
+      const policy = this.#spec.sandboxPolicy
+      return policy === undefined ? { status } : { status, sandbox: { mode: policy.mode, network: policy.network } }
     }
   }
 
@@ -158,9 +211,9 @@ export class Execution implements ShellProcess {
     }
   }
 
-  #collect(name: ShellStream, readable: Readable): Stream {
-    const kept = new HeadTail(this.#spec.maxOutputBytes)
-    const { onOutput } = this.#spec
+  #collect(name: ShellStream, readable: Readable): HeadTail {
+    const { maxOutputBytes, onOutput, spill } = this.#spec
+    const kept = new HeadTail(maxOutputBytes, spill === undefined ? undefined : () => spill(name))
     const report = (text: string): void => {
       if (text !== '') onOutput?.({ stream: name, text })
     }
@@ -172,7 +225,7 @@ export class Execution implements ShellProcess {
     readable.once('end', () => report(this.#log.end(name)))
     // A reset by the far end says no more than the exit does.
     readable.on('error', () => {})
-    return { name, kept }
+    return kept
   }
 
   #feed(child: ChildProcess, stdin: string | undefined): void {
@@ -183,10 +236,8 @@ export class Execution implements ShellProcess {
   }
 
   /** Gives every descriptor back, whoever still holds the other end. */
-  #release(): void {
-    this.#child.stdin?.destroy()
-    this.#child.stdout?.destroy()
-    this.#child.stderr?.destroy()
+  #close(): void {
+    for (const stream of this.#child.stdio.slice(0, 3)) stream?.destroy()
     // Only matters for a shell that even SIGKILL did not end: it must not keep the host alive.
     this.#child.unref()
   }
@@ -205,14 +256,25 @@ async function within(promise: Promise<void>, ms: number): Promise<boolean> {
   }
 }
 
-async function launch(argv: Argv, spec: ShellSpec, env: Record<string, string>): Promise<ChildProcess> {
+function treeOf(leader: number, { mark, confined, onEscape }: Launch): CommandTree {
+  if (process.platform === 'win32') return new WindowsTree(leader)
+  return new ProcessTree({ leader, mark, onEscape, politeTargets: confined && (() => confined.signalTargets()) })
+}
+
+function release(launch: Launch): void {
+  launch.confined?.release()
+  launch.release?.()
+}
+
+async function spawned({ argv, env, confined }: Launch, spec: ShellSpec): Promise<ChildProcess> {
   const [file, ...args] = argv
   const options: SpawnOptions = {
     cwd: spec.workdir,
     env,
-    // Leads a session and a group of its own: no controlling terminal to prompt on, one number to signal.
-    detached: true,
-    stdio: [spec.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    // Leads a session and a group of its own: no controlling terminal to prompt on, one number to signal. On Windows that
+    // would mean no console at all, without which PowerShell cannot be told to write UTF-8.
+    detached: process.platform !== 'win32',
+    stdio: [spec.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...(confined?.extraStdio ?? [])],
     windowsHide: true,
   }
   let child: ChildProcess

@@ -1,3 +1,14 @@
 // Public surface of @deepseek-ai/dsh-shell/executor: the core of local providers. Node only. Anything added here is public.
-export { LocalExecutor, type Dialect, type ExecutorLimits } from './local-executor.ts'
+export {
+  bashConfig,
+  bashConfigSchema,
+  bashDialect,
+  findBash,
+  isExecutable,
+  type BashConfig,
+  type BashOptions,
+} from './bash.ts'
+export { EXECUTOR_CHECKS, EXECUTOR_DEFAULTS, type ExecutorLimits } from './config.ts'
+export { QUIET_ENVIRONMENT } from './environment.ts'
 export type { Argv } from './execution.ts'
+export { LocalExecutor, type Confine, type Dialect, type ExecutorOptions, type Invocation } from './local-executor.ts'

@@ -1,51 +1,79 @@
 // The executor core that local providers share: defaults and caps, what is running, what was left running, disposal.
 // A dialect says how a command becomes an argv; everything else is the same for every shell.
+import { randomUUID } from 'node:crypto'
+import type { ConfinedCommand } from '@deepseek-ai/dsh-sandbox'
 import { ShellError } from '../errors.ts'
 import type { ShellOutputSlice, ShellProcess, ShellRequest, ShellResult, ShellSpec } from '../types.ts'
-import { commandEnvironment, QUIET_ENVIRONMENT } from './environment.ts'
-import { Execution, type Argv } from './execution.ts'
-import type { ProcessTree } from './process-tree.ts'
+import type { ExecutorLimits } from './config.ts'
+import { commandEnvironment } from './environment.ts'
+import { Execution, type Argv, type Launch } from './execution.ts'
+import type { CommandTree } from './process-tree.ts'
+import { Watchdog } from './watchdog.ts'
 import { resolveWorkdir } from './workdir.ts'
+
+/** Marks every process of a call. Inherited, so that one that left group and session is still found. */
+const CALL_MARK = 'DSH_CALL_ID'
+
+/** How one command is called. */
+export interface Invocation {
+  readonly argv: Argv
+  /** Gives back what was made for it, once it has ended. */
+  readonly release?: () => void
+}
 
 /** How one shell is called. */
 export interface Dialect {
-  argv(command: string): Argv
+  /** Variables that keep programs from prompting, paging and colouring. */
+  readonly quiet: Readonly<Record<string, string>>
+  invoke(command: string): Invocation
 }
 
-export interface ExecutorLimits {
-  /** Default folder. Omitted: the host's own, as it is at each call. */
-  cwd?: string
-  /** Applies when a request names none, in milliseconds. */
-  timeoutMs: number
-  /** Cap of what a request may ask for, in milliseconds. */
-  maxTimeoutMs: number
-  /** Kept of each stream, in bytes. */
-  maxOutputBytes: number
-  drainMs: number
-  graceMs: number
-  /** Exact names of host variables that reach commands although they look like secrets. */
-  envAllow: readonly string[]
+/**
+ * Confines a command that is about to be spawned; undefined: it runs plainly. `spec` is what runs. Rejects with a coded error
+ * when it cannot be confined.
+ */
+export type Confine = (request: {
+  argv: Argv
+  env: Readonly<Record<string, string>>
+  spec: ShellSpec
+}) => Promise<{ command: ConfinedCommand; spec: ShellSpec } | undefined>
+
+export interface ExecutorOptions {
+  dialect: Dialect
+  limits: ExecutorLimits
+  /** Omitted: nothing is confined, and a request that asks for it is refused. */
+  confine?: Confine
 }
 
 export class LocalExecutor {
   readonly #dialect: Dialect
   readonly #limits: ExecutorLimits
+  readonly #confine: Confine | undefined
   readonly #envAllow: ReadonlySet<string>
+  /** Common to the marks of all calls. */
+  readonly #id = randomUUID()
+  readonly #watchdog: Watchdog
   readonly #running = new Set<Promise<unknown>>()
   readonly #executions = new Set<Execution>()
-  #leftBehind: ProcessTree[] = []
+  #calls = 0
+  #leftBehind: CommandTree[] = []
   #disposal: Promise<void> | undefined
 
-  constructor(dialect: Dialect, limits: ExecutorLimits) {
+  constructor({ dialect, limits, confine }: ExecutorOptions) {
     this.#dialect = dialect
     this.#limits = limits
+    this.#confine = confine
     this.#envAllow = new Set(limits.envAllow)
+    this.#watchdog = new Watchdog({ markPrefix: `${CALL_MARK}=${this.#id}-`, graceMs: limits.graceMs })
   }
 
   /** Throws `ShellError`: `SHELL_INVALID_REQUEST` or `SHELL_WORKDIR_UNUSABLE`. */
   resolve(request: ShellRequest): ShellSpec {
     const limits = this.#limits
     if (request.command.trim() === '') throw invalid('command is blank; say what to run')
+    if (request.sandboxPolicy !== undefined && this.#confine === undefined) {
+      throw invalid('sandboxPolicy is set, but this shell confines nothing; use a shell provider that does')
+    }
     const timeoutMs = request.timeoutMs ?? limits.timeoutMs
     if (!Number.isFinite(timeoutMs) || timeoutMs <= 0) {
       throw invalid(`timeoutMs is ${timeoutMs}; expected a positive number of milliseconds`)
@@ -58,7 +86,7 @@ export class LocalExecutor {
       ambient: process.env,
       allow: this.#envAllow,
       // Otherwise a shell that was given the host's PWD reports a folder reached over a symlink by its other name.
-      quiet: { ...QUIET_ENVIRONMENT, PWD: workdir },
+      quiet: { ...this.#dialect.quiet, PWD: workdir },
       explicit: request.env,
     })
     return {
@@ -89,22 +117,63 @@ export class LocalExecutor {
 
   async #launch(spec: ShellSpec): Promise<ShellProcess> {
     if (this.#disposal !== undefined) throw disposed()
-    if (spec.signal?.aborted === true) return neverStarted(spec)
-    const execution = await Execution.start(this.#dialect.argv(spec.command), spec)
+    if (hasAborted(spec)) return neverStarted(spec)
+    const { argv, release } = this.#dialect.invoke(spec.command)
+    const mark = `${this.#id}-${++this.#calls}`
+    const env = { ...spec.env, [CALL_MARK]: mark }
+    const plain: Launch = { argv, env, mark: `${CALL_MARK}=${mark}`, release }
+    if (this.#confine === undefined) return this.#begin(plain, spec)
+    const confined = await this.#confined(plain, spec)
+    const late = this.#isDisposed() || hasAborted(spec)
+    if (!late) return this.#begin(confined.launch, confined.spec)
+    confined.launch.confined?.release()
+    release?.()
+    if (this.#isDisposed()) throw disposed()
+    return neverStarted(spec)
+  }
+
+  /** A call: what it says may change while something is awaited. */
+  #isDisposed(): boolean {
+    return this.#disposal !== undefined
+  }
+
+  async #confined(plain: Launch, spec: ShellSpec): Promise<{ launch: Launch; spec: ShellSpec }> {
+    try {
+      const confined = await this.#confine?.({ argv: plain.argv, env: plain.env, spec })
+      if (confined === undefined) return { launch: plain, spec }
+      const { command } = confined
+      return { launch: { ...plain, argv: command.argv, env: command.env, confined: command }, spec: confined.spec }
+    } catch (error) {
+      plain.release?.()
+      throw error
+    }
+  }
+
+  async #begin(launch: Launch, spec: ShellSpec): Promise<Execution> {
+    const owner = {}
+    const execution = await Execution.start(
+      { ...launch, onEscape: ({ pid, startTime }) => this.#watchdog.guard(owner, 'single', pid, startTime) },
+      spec,
+    )
+    this.#watchdog.start()
+    this.#watchdog.guard(owner, 'leader', execution.pid)
     this.#executions.add(execution)
-    this.#track(this.#forget(execution))
+    this.#track(this.#forget(execution, owner))
     // Disposal may have begun while the process was being started.
     if (this.#disposal !== undefined) execution.kill()
     return execution
   }
 
-  async #forget(execution: Execution): Promise<void> {
+  async #forget(execution: Execution, owner: object): Promise<void> {
+    let isLeft = false
     try {
       const { kill } = await execution.result
-      if (kill !== undefined && kill.survivors.length > 0) await this.#remember(execution.tree)
+      isLeft = kill !== undefined && kill.survivors.length > 0
     } finally {
       this.#executions.delete(execution)
+      this.#watchdog.release(owner)
     }
+    if (isLeft) await this.#remember(execution.tree)
   }
 
   #track(work: Promise<unknown>): void {
@@ -115,11 +184,15 @@ export class LocalExecutor {
   }
 
   /** Keeps hold of a tree that goes on, and lets go of those that have ended meanwhile. */
-  async #remember(tree: ProcessTree): Promise<void> {
-    const earlier = this.#leftBehind
-    this.#leftBehind = [tree]
-    const quiet = await Promise.all(earlier.map((each) => each.isQuiet()))
-    this.#leftBehind.push(...earlier.filter((_, index) => quiet[index] === false))
+  async #remember(tree: CommandTree): Promise<void> {
+    this.#leftBehind.push(tree)
+    for (const { pid, startTime } of tree.survivors()) this.#watchdog.guard(tree, 'single', pid, startTime)
+    const earlier = this.#leftBehind.filter((each) => each !== tree)
+    for (const each of earlier) {
+      if (!(await each.isQuiet())) continue
+      this.#watchdog.release(each)
+      this.#leftBehind = this.#leftBehind.filter((other) => other !== each)
+    }
   }
 
   async #endEverything(): Promise<void> {
@@ -128,7 +201,12 @@ export class LocalExecutor {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
     await Promise.all(this.#leftBehind.map((tree) => tree.terminate(this.#limits.graceMs)))
     this.#leftBehind = []
+    await this.#watchdog.close()
   }
+}
+
+function hasAborted({ signal }: ShellSpec): boolean {
+  return signal?.aborted === true
 }
 
 function neverStarted(spec: ShellSpec): ShellProcess {

@@ -1,6 +1,6 @@
 // What processes exist, as the operating system tells it: /proc on Linux, `ps` elsewhere. Reads only; nothing is signalled here.
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { uptime } from 'node:os'
 
 export interface ProcessEntry {
@@ -29,6 +29,14 @@ export interface ProcessTable {
    * can tell.
    */
   startedSince(pid: number): ProcessEntry[] | undefined
+  /** The living children of `pid`. Undefined: only `list()` can tell. */
+  childrenOf(pid: number): ProcessEntry[] | undefined
+  /** Undefined when the process has ended, or when looking is dear. */
+  startTimeOf(pid: number): string | undefined
+  /** What the standard output and error of `pid` lead to, in a form that `holders` knows; empty where it cannot be told. */
+  outputsOf(pid: number): string[]
+  /** Processes that have one of `files` open, as far as we may look; this process is none of them. */
+  holders(files: readonly string[]): ProcessEntry[]
 }
 
 /** The kernel reports process start in units of 1/100 s to user space on every architecture that Node runs on. */
@@ -73,22 +81,33 @@ function linuxCommand(pid: number): string | undefined {
 
 function linuxEnvironmentHas(pid: number, assignment: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`).includes(assignment)
+    // Entries end with a NUL: without it, call 1 would be found in call 12.
+    return readFileSync(`/proc/${pid}/environ`).includes(`${assignment}\0`)
   } catch {
     return false // ended, or another user's
+  }
+}
+
+function numericNames(folder: string): number[] {
+  try {
+    return readdirSync(folder).map(Number).filter(Number.isInteger)
+  } catch {
+    return [] // it ended, or is another user's
+  }
+}
+
+function linkTarget(link: string): string | undefined {
+  try {
+    return readlinkSync(link)
+  } catch {
+    return undefined // closed meanwhile, or another user's
   }
 }
 
 export const linuxTable: ProcessTable = {
   isCheap: true,
   async list() {
-    const entries: ProcessEntry[] = []
-    for (const name of readdirSync('/proc')) {
-      const pid = Number(name)
-      const entry = Number.isInteger(pid) ? linuxEntry(pid) : undefined
-      if (entry !== undefined) entries.push(entry)
-    }
-    return entries
+    return present(numericNames('/proc').map(linuxEntry))
   },
   async alive(entries) {
     return entries.filter((entry) => linuxEntry(entry.pid)?.startTime === entry.startTime)
@@ -105,6 +124,32 @@ export const linuxTable: ProcessTable = {
     }
     return entries
   },
+  childrenOf(pid) {
+    const pids: number[] = []
+    for (const thread of numericNames(`/proc/${pid}/task`)) {
+      const listing = readText(`/proc/${pid}/task/${thread}/children`)
+      // The process is there, its children are not told: this kernel was built without them.
+      if (listing === undefined && existsSync(`/proc/${pid}/task/${thread}`)) return undefined
+      for (const each of listing?.split(' ') ?? []) if (each !== '') pids.push(Number(each))
+    }
+    return present(pids.map(linuxEntry))
+  },
+  startTimeOf: (pid) => linuxEntry(pid)?.startTime,
+  outputsOf(pid) {
+    const targets = [1, 2].map((descriptor) => linkTarget(`/proc/${pid}/fd/${descriptor}`))
+    // Nothing that has a name: half the machine may have /dev/null open.
+    return present(targets).filter((target) => /^(?:socket|pipe):/.test(target))
+  },
+  holders(files) {
+    const has = (pid: number): boolean =>
+      numericNames(`/proc/${pid}/fd`).some((each) => files.includes(linkTarget(`/proc/${pid}/fd/${each}`) ?? ''))
+    const pids = files.length === 0 ? [] : numericNames('/proc')
+    return present(pids.filter((pid) => pid !== process.pid && has(pid)).map(linuxEntry))
+  },
+}
+
+function present<T>(values: readonly (T | undefined)[]): T[] {
+  return values.filter((value) => value !== undefined)
 }
 
 const PS_LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\d+\s+\S+\s+\d+)\s+(.*)$/
@@ -146,12 +191,17 @@ export const psTable: ProcessTable = {
   },
   isCheap: false,
   startedSince: () => undefined,
+  childrenOf: () => undefined,
+  startTimeOf: () => undefined,
+  outputsOf: () => [],
+  holders: () => [],
 }
 
 export const processTable: ProcessTable = process.platform === 'linux' ? linuxTable : psTable
 
-/** False when `entry` is certainly older than `ageMs` (with two seconds to spare), which saves a look at its environment. */
-export function mayBeYoungerThan(entry: ProcessEntry, ageMs: number): boolean {
-  if (process.platform !== 'linux') return true
-  return Number(entry.startTime) / TICKS_PER_SECOND >= uptime() - ageMs / 1000 - 2
+/** Tells which processes are certainly older than `ageMs`, with two seconds to spare: it saves a look at their environment. */
+export function youngerThan(ageMs: number): (entry: ProcessEntry) => boolean {
+  if (process.platform !== 'linux') return () => true
+  const since = (uptime() - ageMs / 1000 - 2) * TICKS_PER_SECOND
+  return (entry) => Number(entry.startTime) >= since
 }

@@ -1,9 +1,9 @@
 // All processes of one command, escapees included: finds them, ends them, and verifies that they ended.
-// A process belongs by its group or session, by the call's mark in its environment, or by a parent that belongs.
-// Known limit: one that clears its environment, leaves the session and loses its parent before anyone looks is not found.
+// A process belongs by its group or session, by the call's mark in its environment, by a parent that belongs, by having been seen
+// below one while the command ran, or by holding the command's output. Known limit: one that cuts all of these before anyone looks.
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KillReceipt, ShellSurvivor } from '../types.ts'
-import { mayBeYoungerThan, processTable, type ProcessEntry } from './process-table.ts'
+import { processTable, youngerThan, type ProcessEntry } from './process-table.ts'
 
 /** How long after the forced signal the tree may take to disappear; longer only in uninterruptible system calls. */
 const VERIFY_MS = 2000
@@ -11,56 +11,94 @@ const VERIFY_MS = 2000
 const ROUND_TRIP_MS = 2000
 const POLL_MIN_MS = 2
 const POLL_MAX_MS = 50
+/** First and longest pause between two looks at a tree that runs. */
+const WATCH_MIN_MS = 15
+const WATCH_MAX_MS = 1000
 
-export class ProcessTree {
+/** The processes of one command, as an execution needs them. */
+export interface CommandTree {
+  /** To be called when the shell has ended. */
+  leaderEnded(): void
+  /** Names what is alive; undefined: nothing. `suspicious`: something else, such as an open pipe, says that there is someone. */
+  leftBehind(suspicious: boolean): Promise<ShellSurvivor[] | undefined>
+  isQuiet(): Promise<boolean>
+  /** Who was alive at the last look, by number and start time. */
+  survivors(): readonly { pid: number; startTime: string }[]
+  /** Polite signal, grace, forced signal; returns as soon as nobody is left, and names who is left in the end. */
+  terminate(graceMs: number): Promise<KillReceipt>
+}
+
+export interface TreeOptions {
+  /** Leads a session and a process group of its own. */
+  leader: number
+  /** An environment assignment that only this tree has. */
+  mark: string
+  /** Groups that take the polite signal instead of the leader, which would end everything at once; empty: the leader takes it. */
+  politeTargets?: (() => readonly number[]) | undefined
+  /** Hears of members that have left the group, once each. */
+  onEscape?: ((entry: ProcessEntry) => void) | undefined
+}
+
+export class ProcessTree implements CommandTree {
   readonly #leader: number
-  readonly #mark: string
+  readonly #options: TreeOptions
   readonly #startedAt = performance.now()
-  /** Everything that was ever seen to belong, so that a process stays ours after it lost parent and group. */
+  readonly #outputs: readonly string[]
+  /** Everything alive that was seen to belong, so that a process stays ours after it lost parent and group. */
   readonly #seen = new Map<string, ProcessEntry>()
+  readonly #signalled = new Map<string, ProcessEntry>()
   /** False once the leader's number may belong to a stranger's group. */
   #groupIsOurs = true
   /** True once the leader has ended and nobody can be left; where looking is dear, once its group is empty. */
   #presumedQuiet = false
   #strongest: KillReceipt['signal'] = null
+  #watch: NodeJS.Timeout | undefined
 
-  /** `leader` leads a session and a process group of its own; `mark` is an environment assignment only its tree has. */
-  constructor(leader: number, mark: string) {
-    this.#leader = leader
-    this.#mark = mark
+  constructor(options: TreeOptions) {
+    this.#options = options
+    this.#leader = options.leader
+    // At once: a moment later the shell may have pointed its output elsewhere.
+    this.#outputs = processTable.outputsOf(options.leader)
+    this.#watchSoon(WATCH_MIN_MS)
   }
 
   /**
-   * To be called when the leader has ended. A group that is empty then is never signalled again: from here on
-   * its number may be given to a stranger. A group with members keeps its number.
+   * A group that is empty then is never signalled again: from here on its number may be given to a stranger. A group
+   * with members keeps its number.
    */
   leaderEnded(): void {
+    clearTimeout(this.#watch)
     const age = performance.now() - this.#startedAt
     const later = age < ROUND_TRIP_MS ? processTable.startedSince(this.#leader) : undefined
     const none = later?.length === 0
     if (none || !this.#groupAlive()) this.#groupIsOurs = false
-    const strangersOnly = later?.some((entry) => this.#belongs(entry, age)) === false
+    const belongs = this.#membership(age)
+    const strangersOnly = later?.some(belongs) === false
     this.#presumedQuiet = none || (!this.#groupIsOurs && (strangersOnly || !processTable.isCheap))
   }
 
-  /** Names what is alive. `suspicious`: something else, such as an open pipe, says that there is someone. */
   async leftBehind(suspicious: boolean): Promise<ShellSurvivor[] | undefined> {
     if (this.#presumedQuiet && !suspicious) return undefined
-    const members = await this.#members()
+    const members = await this.#members(suspicious)
     // Nobody watches the group from here on, and its number may be reused once it is empty: go by identity and mark.
     this.#groupIsOurs = false
     return members.length > 0 || suspicious ? members.map(survivor) : undefined
   }
 
   async isQuiet(): Promise<boolean> {
-    return (await this.#members()).length === 0
+    return (await this.#members(false)).length === 0
   }
 
-  /** Polite signal, grace, forced signal; returns as soon as nobody is left, and names who is left in the end. */
+  survivors(): readonly ProcessEntry[] {
+    return [...this.#seen.values()]
+  }
+
   async terminate(graceMs: number): Promise<KillReceipt> {
+    clearTimeout(this.#watch)
     let members = await this.#end('SIGTERM', graceMs)
     if (members.length > 0) members = await this.#end('SIGKILL', VERIFY_MS)
-    return { signal: this.#strongest, ended: this.#seen.size - members.length, survivors: members.map(survivor) }
+    for (const member of members) this.#signalled.delete(identity(member))
+    return { signal: this.#strongest, ended: this.#signalled.size, survivors: members.map(survivor) }
   }
 
   /** Signals every member, those that appear meanwhile as well, until none is left or time is up. */
@@ -68,18 +106,18 @@ export class ProcessTree {
     const deadline = performance.now() + withinMs
     const signalled = new Set<string>()
     let pause = POLL_MIN_MS
-    let members = await this.#members()
+    let members = await this.#members(true)
     while (members.length > 0) {
       const fresh = members.filter((member) => !signalled.has(identity(member)))
       for (const member of fresh) signalled.add(identity(member))
-      if (fresh.length > 0) this.#signal(fresh, signal)
+      if (fresh.length > 0) this.#signal(members, fresh, signal)
       const left = deadline - performance.now()
       if (left <= 0) return members
       await delay(Math.min(pause, left))
       pause = Math.min(pause * 2, POLL_MAX_MS)
       // The whole table is only read again once everyone known is gone or a forced kill races with forks.
       const known = await processTable.alive(members)
-      members = known.length > 0 && signal === 'SIGTERM' ? known : await this.#members()
+      members = known.length > 0 && signal === 'SIGTERM' ? known : await this.#members(known.length === 0)
     }
     return members
   }
@@ -88,41 +126,90 @@ export class ProcessTree {
    * The group at once, the rest with parents before children: a shell that outlives its child by a moment would go on
    * with the next command.
    */
-  #signal(members: readonly ProcessEntry[], signal: 'SIGTERM' | 'SIGKILL'): void {
+  #signal(members: readonly ProcessEntry[], fresh: readonly ProcessEntry[], signal: 'SIGTERM' | 'SIGKILL'): void {
+    const polite = signal === 'SIGTERM' ? (this.#options.politeTargets?.() ?? []) : []
+    const sparing = polite.length > 0 ? runnersOf(members, polite, this.#leader) : undefined
+    const addressed = fresh.filter((member) => sparing?.has(member.pid) !== true)
+    const groups = polite.length > 0 ? polite : this.#groupIsOurs ? [this.#leader] : []
+    const inGroup = (member: ProcessEntry): boolean => groups.includes(member.pgid)
+    const targets = parentsFirst(addressed.filter((member) => !inGroup(member))).map(({ pid }) => pid)
+    for (const group of groups) if (addressed.some(({ pgid }) => pgid === group)) targets.unshift(-group)
+    if (targets.length === 0) return
     this.#strongest = signal
-    const inGroup = (member: ProcessEntry): boolean => this.#groupIsOurs && member.pgid === this.#leader
-    const targets = parentsFirst(members.filter((member) => !inGroup(member))).map(({ pid }) => pid)
-    if (members.some(inGroup)) targets.unshift(-this.#leader)
+    for (const member of addressed) this.#signalled.set(identity(member), member)
     for (const target of targets) send(target, signal)
     // A stopped process only notices a polite signal once it goes on.
     if (signal === 'SIGTERM') for (const target of targets) send(target, 'SIGCONT')
   }
 
-  async #members(): Promise<ProcessEntry[]> {
+  /** `thoroughly`: also by who holds the output, which means a look at every descriptor there is. */
+  async #members(thoroughly: boolean): Promise<ProcessEntry[]> {
     const table = await processTable.list()
     const age = performance.now() - this.#startedAt
     const children = new Map<number, ProcessEntry[]>()
+    const belongs = this.#membership(age)
     const queue: ProcessEntry[] = []
     for (const entry of table) {
       const siblings = children.get(entry.ppid)
       if (siblings === undefined) children.set(entry.ppid, [entry])
       else siblings.push(entry)
-      if (entry.pid !== process.pid && this.#belongs(entry, age)) queue.push(entry)
+      if (belongs(entry)) queue.push(entry)
     }
+    // An older one was handed the output by a member; it is not ours to end.
+    if (thoroughly) queue.push(...processTable.holders(this.#outputs).filter(youngerThan(age)))
     const members = new Map<string, ProcessEntry>()
     for (let entry = queue.pop(); entry !== undefined; entry = queue.pop()) {
-      if (members.has(identity(entry))) continue
+      if (entry.pid === process.pid || members.has(identity(entry))) continue
       members.set(identity(entry), entry)
-      this.#seen.set(identity(entry), entry)
       queue.push(...(children.get(entry.pid) ?? []))
     }
+    this.#seen.clear()
+    for (const [id, entry] of members) this.#seen.set(id, entry)
     return [...members.values()]
   }
 
-  #belongs(entry: ProcessEntry, age: number): boolean {
-    if (this.#seen.has(identity(entry))) return true
-    if (this.#groupIsOurs && (entry.pgid === this.#leader || entry.sid === this.#leader)) return true
-    return mayBeYoungerThan(entry, age) && entry.hasEnvironment(this.#mark)
+  #membership(age: number): (entry: ProcessEntry) => boolean {
+    const isYoung = youngerThan(age)
+    return (entry) => {
+      if (this.#seen.has(identity(entry))) return true
+      if (this.#groupIsOurs && (entry.pgid === this.#leader || entry.sid === this.#leader)) return true
+      return isYoung(entry) && entry.hasEnvironment(this.#options.mark)
+    }
+  }
+
+  /** Looks below the leader now and then while it runs: a child that cuts every tie later on has been seen by then. */
+  #watchSoon(pause: number): void {
+    if (!processTable.isCheap) return
+    this.#watch = setTimeout(() => {
+      if (this.#lookBelow()) this.#watchSoon(Math.min(pause * 2, WATCH_MAX_MS))
+    }, pause)
+    this.#watch.unref()
+  }
+
+  /** False when this system cannot list the children of a process. */
+  #lookBelow(): boolean {
+    const found = new Map<string, ProcessEntry>()
+    const queue = [this.#leader]
+    for (const entry of this.#seen.values()) {
+      if (processTable.startTimeOf(entry.pid) !== entry.startTime) continue
+      found.set(identity(entry), entry)
+      queue.push(entry.pid)
+    }
+    for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
+      const below = processTable.childrenOf(pid)
+      if (below === undefined) return false
+      for (const entry of below) {
+        if (found.has(identity(entry))) continue
+        found.set(identity(entry), entry)
+        queue.push(entry.pid)
+      }
+    }
+    for (const [id, entry] of found) {
+      if (entry.pgid !== this.#leader && !this.#seen.has(id)) this.#options.onEscape?.(entry)
+    }
+    this.#seen.clear()
+    for (const [id, entry] of found) this.#seen.set(id, entry)
+    return true
   }
 
   #groupAlive(): boolean {
@@ -133,6 +220,19 @@ export class ProcessTree {
       return (error as NodeJS.ErrnoException).code === 'EPERM'
     }
   }
+}
+
+/** The leader and what is between it and the polite targets: it holds the command together and passes no polite signal on. */
+function runnersOf(members: readonly ProcessEntry[], groups: readonly number[], leader: number): Set<number> {
+  const byPid = new Map(members.map((member) => [member.pid, member]))
+  const runners = new Set([leader])
+  for (const member of members) {
+    if (!groups.includes(member.pgid)) continue
+    for (let at = byPid.get(member.ppid); at !== undefined && !runners.has(at.pid); at = byPid.get(at.ppid)) {
+      if (!groups.includes(at.pgid)) runners.add(at.pid)
+    }
+  }
+  return runners
 }
 
 function parentsFirst(entries: readonly ProcessEntry[]): ProcessEntry[] {
