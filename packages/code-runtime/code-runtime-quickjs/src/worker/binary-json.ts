@@ -4,7 +4,7 @@
 /** The value is not JSON; the guest explains where. */
 export class NotJson extends Error {}
 
-// Note: the layout belongs to the pinned engine; `tests/binary-json.test.ts` round-trips arbitrary JSON through it.
+// Note: the layout belongs to the pinned engine; `tests/product/resources.test.ts` round-trips arbitrary JSON through it.
 const VERSION = 5
 const TAG = { null: 1, false: 3, true: 4, int: 5, double: 6, string: 7, object: 8, array: 9, reference: 19 } as const
 

@@ -9,8 +9,6 @@ import { Timers } from './timers.ts'
 const MIB = 1024 * 1024
 /** Jobs between two looks at limits and messages. */
 const JOBS_PER_TURN = 1000
-/** How long a program may wait for what nothing pending can bring. */
-const DEADLOCK_MS = 1000
 const OUT_OF_MEMORY = /^InternalError: out of memory/
 
 export type Job = Extract<ToWorker, { type: 'run' }>
@@ -109,11 +107,11 @@ class Run implements RunHost {
   }
 
   private sleep(wake: number): void {
-    const now = performance.now()
-    const deadlocked = this.output.pendingCalls === 0 && this.timers.size === 0
-    const ms = deadlocked ? DEADLOCK_MS : this.timers.wait(now)
-    const woken = Atomics.wait(this.place.control, WAKE, wake, ms)
-    if (!deadlocked || woken !== 'timed-out') return
+    // No job, no message, no timer, no call: nothing is left that could ever settle what the program awaits.
+    if (this.output.pendingCalls > 0 || this.timers.size > 0) {
+      Atomics.wait(this.place.control, WAKE, wake, this.timers.wait(performance.now()))
+      return
+    }
     const message = 'the program waits for a promise that nothing pending can settle (no call, no timer)'
     this.end({ kind: this.memoryIsSpent() ? 'memory' : 'timeout', message })
   }
