@@ -68,7 +68,9 @@ export interface Fixture {
 
 export async function startJobs(config: Partial<JobsConfig> = {}): Promise<Fixture> {
   const log: string[] = []
-  const { ctx, dispose } = createHost({ write: (line) => log.push(line) })
+  const host = createHost({ write: (line) => log.push(line) })
+  const { ctx } = host
+  const dispose = (): Promise<void> => host.dispose()
   onTestFinished(dispose)
   await ctx.plugin(Jobs, config)
   return { ctx, jobs: ctx.jobs, log, dispose, start: (whose, label) => startFake(ctx.jobs, whose, label) }

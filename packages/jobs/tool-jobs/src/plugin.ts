@@ -1,6 +1,6 @@
 // Registers the job tools, and what a model should know of jobs where a prompt service is there.
 import { fillDefaults, type Context } from '@deepseek-ai/cordis'
-import type {} from '@deepseek-ai/dsh-jobs'
+import type { JobService } from '@deepseek-ai/dsh-jobs'
 import type { PromptSection } from '@deepseek-ai/dsh-system-prompt'
 import { Config, TOOL_JOBS_DEFAULTS, type ToolJobsConfig } from './config.ts'
 import { jobKillTool, jobListTool, jobOutputTool } from './tools.ts'
@@ -15,7 +15,8 @@ export const inject = ['tools', 'jobs']
 export { Config }
 
 export function apply(ctx: Context, options: Partial<ToolJobsConfig> = {}): void {
-  const { jobs, tools } = ctx
+  const { tools } = ctx
+  const jobs: JobService = ctx.jobs
   const config = fillDefaults(TOOL_JOBS_DEFAULTS, options)
   tools.register(jobOutputTool(jobs, config))
   tools.register(jobListTool(jobs))
