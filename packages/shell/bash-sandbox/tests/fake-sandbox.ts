@@ -1,7 +1,6 @@
 // A sandbox that confines nothing, and does what a test says: the seam between shell and sandbox without either's platform.
 import { realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Context } from '@deepseek-ai/cordis'
 import {
   Sandbox,
   SandboxError,
@@ -29,10 +28,6 @@ export class FakeSandbox extends Sandbox {
     exitCode,
     signal,
   })
-
-  constructor(ctx: Context) {
-    super(ctx)
-  }
 
   async status() {
     return { available: true, runner: 'fake', version: '1', limits: [] } as const

@@ -1,5 +1,11 @@
 // Public surface of @deepseek-ai/dsh-testkit. Anything added here is public.
-export { testShell, type ShellFactory, type ShellUnderTest, type SuiteRunner } from './shell/suite.ts'
+export {
+  testShell,
+  type ShellFactory,
+  type ShellSuiteOptions,
+  type ShellUnderTest,
+  type SuiteRunner,
+} from './shell/suite.ts'
 export {
   testCodeRuntime,
   type CodeRuntimeFactory,

@@ -4,8 +4,13 @@ import BashLocal from '@deepseek-ai/dsh-bash-local'
 import { testShell } from '../../../../testing/testkit/src/index.ts'
 import { describe, it } from 'vitest'
 
-testShell({ describe, it }, 'bash-local', async () => {
-  const ctx = new Context()
-  const fiber = await ctx.plugin(BashLocal, { graceMs: 500, maxTimeoutMs: 60_000 })
-  return { shell: ctx.shell, dispose: () => disposeAndJoin(fiber) }
-})
+testShell(
+  { describe, it: (name, body) => it(name, body, 180_000) },
+  'bash-local',
+  async () => {
+    const ctx = new Context()
+    const fiber = await ctx.plugin(BashLocal, { graceMs: 500, maxTimeoutMs: 60_000 })
+    return { shell: ctx.shell, dispose: () => disposeAndJoin(fiber) }
+  },
+  { host: { module: new URL('host.mjs', import.meta.url).href, factory: 'bashLocal' }, endurance: true },
+)

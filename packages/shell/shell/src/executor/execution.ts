@@ -287,6 +287,14 @@ async function spawned({ argv, env, confined }: Launch, spec: ShellSpec): Promis
   throw spawnFailure(file, spec, await new Promise<NodeJS.ErrnoException>((resolve) => child.once('error', resolve)))
 }
 
+/** What the system would refuse anyway, found before anything else is done about the command. */
+export function assertSpawnable({ argv, env }: Launch, spec: ShellSpec): void {
+  const problem = workdirProblem(spec.workdir)
+  if (problem !== undefined) throw unusableWorkdir(spec.workdir, problem)
+  if (![...argv, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) return
+  throw spawnFailure(argv[0], spec, Object.assign(new Error('NUL'), { code: 'ERR_INVALID_ARG_VALUE' }))
+}
+
 function spawnFailure(file: string, spec: ShellSpec, error: NodeJS.ErrnoException): ShellError {
   // The same code stands for a missing folder and a missing shell: look which one it is.
   const problem = workdirProblem(spec.workdir)

@@ -6,7 +6,7 @@ import { ShellError } from '../errors.ts'
 import type { ShellOutputSlice, ShellProcess, ShellRequest, ShellResult, ShellSpec } from '../types.ts'
 import type { ExecutorLimits } from './config.ts'
 import { commandEnvironment } from './environment.ts'
-import { Execution, type Argv, type Launch } from './execution.ts'
+import { assertSpawnable, Execution, type Argv, type Launch } from './execution.ts'
 import type { CommandTree } from './process-tree.ts'
 import { Watchdog } from './watchdog.ts'
 import { resolveWorkdir } from './workdir.ts'
@@ -139,6 +139,8 @@ export class LocalExecutor {
 
   async #confined(plain: Launch, spec: ShellSpec): Promise<{ launch: Launch; spec: ShellSpec }> {
     try {
+      // A runner would fail at these in words of its own, and may be given its arguments separated by NULs.
+      assertSpawnable(plain, spec)
       const confined = await this.#confine?.({ argv: plain.argv, env: plain.env, spec })
       if (confined === undefined) return { launch: plain, spec }
       const { command } = confined

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ShellTest } from './suite.ts'
-import { eventually, isRunning, numberIn, pidIn, withFolder } from './world.ts'
+import { eventually, isRunning, ownDuration, pidsWith, sleeper, withFolder } from './world.ts'
 
 const IGNORE_TERM = "trap '' TERM; while :; do sleep 0.05; done"
 
@@ -47,31 +47,38 @@ export function lifecycleRows(test: ShellTest): void {
   })
 
   test('ends grandchildren whose parents are dead', async ({ run }) => {
-    await withFolder(async (folder) => {
-      const file = join(folder, 'pid')
-      const result = await run(`(bash -c 'echo $$ > ${file}; exec sleep 40' &) ; sleep 30`, { timeoutMs: 500 })
-      assert.equal(result.timedOut, true)
-      assert.equal(isRunning(numberIn(file)!), false)
-    })
+    const own = ownDuration()
+    const running = run(`(bash -c 'exec sleep ${own}' &) ; sleep 30`, { timeoutMs: 600 })
+    await sleeper(own)
+    assert.equal((await running).timedOut, true)
+    assert.deepEqual(pidsWith(own), [])
   })
 
   test('ends children that left session and group and ignore the polite signal', async ({ run }) => {
-    await withFolder(async (folder) => {
-      const file = join(folder, 'pid')
-      const escape = `setsid bash -c 'trap "" TERM; echo $$ > ${file}; while :; do sleep 0.05; done' &`
-      const result = await run(`${escape} sleep 30`, { timeoutMs: 500 })
-      assert.equal(result.kill?.signal, 'SIGKILL')
-      assert.deepEqual(result.kill?.survivors, [])
-      assert.equal(isRunning(numberIn(file)!), false)
-    })
+    const own = ownDuration()
+    const stubborn = `trap "" TERM; while :; do sleep ${own}; done`
+    const running = run(`setsid bash -c '${stubborn}' & sleep 30`, { timeoutMs: 600 })
+    await sleeper(own)
+    const { kill } = await running
+    assert.deepEqual([kill?.signal, kill?.survivors], ['SIGKILL', []])
+    assert.deepEqual(pidsWith(own), [])
+  })
+
+  test('ends children that left session, group and environment', async ({ run }) => {
+    const own = ownDuration()
+    const running = run(`setsid env -i sleep ${own} & sleep 30`, { timeoutMs: 600 })
+    await sleeper(own)
+    assert.deepEqual((await running).kill?.survivors, [])
+    assert.deepEqual(pidsWith(own), [])
   })
 
   test('ends every stage of a pipeline', async ({ run }) => {
-    await withFolder(async (folder) => {
-      const stage = (n: number): string => `bash -c 'echo $$ > ${join(folder, String(n))}; exec sleep 40'`
-      await run(`${stage(1)} | ${stage(2)} | ${stage(3)}`, { timeoutMs: 500 })
-      for (const n of [1, 2, 3]) assert.equal(isRunning(numberIn(join(folder, String(n)))!), false, `stage ${n}`)
-    })
+    const own = ownDuration()
+    const running = run(`sleep ${own} | sleep ${own} | sleep ${own}`, { timeoutMs: 600 })
+    await eventually('three stages', () => pidsWith(own).length === 3)
+    const { kill } = await running
+    assert.deepEqual(pidsWith(own), [])
+    assert.ok((kill?.ended ?? 0) >= 3, `ended ${kill?.ended}`)
   })
 
   test('starts nothing when the signal has fired before', async ({ run }) => {
@@ -84,17 +91,28 @@ export function lifecycleRows(test: ShellTest): void {
   })
 
   test('ends the tree on abort and keeps what it said', async ({ run }) => {
-    await withFolder(async (folder) => {
-      const file = join(folder, 'pid')
-      const controller = new AbortController()
-      const running = run(`echo early; sleep 40 & echo $! > ${file}; wait`, { signal: controller.signal })
-      const pid = await pidIn(file)
-      controller.abort()
-      const result = await running
-      assert.deepEqual([result.aborted, result.timedOut], [true, false])
-      assert.equal(result.stdout.text, 'early\n')
-      assert.equal(isRunning(pid), false)
-    })
+    const own = ownDuration()
+    const controller = new AbortController()
+    const running = run(`echo early; sleep ${own} & wait`, { signal: controller.signal })
+    await sleeper(own)
+    controller.abort()
+    const result = await running
+    assert.deepEqual([result.aborted, result.timedOut], [true, false])
+    assert.equal(result.stdout.text, 'early\n')
+    assert.deepEqual(pidsWith(own), [])
+  })
+
+  test('counts in its receipt exactly what it signalled and what ended', async ({ run }) => {
+    const own = ownDuration()
+    const running = run(`sleep ${own} & exec sleep ${own}`, { timeoutMs: 600 })
+    await eventually('two sleepers', () => pidsWith(own).length === 2)
+    const { kill } = await running
+    assert.deepEqual(kill?.survivors, [])
+    assert.ok(kill?.signal === 'SIGTERM' || kill?.signal === 'SIGKILL')
+    assert.ok(
+      kill.ended === 2 || kill.ended === 4,
+      `two sleepers, and a runner of two processes at most: ${kill.ended}`,
+    )
   })
 
   test('does not care about an abort after the end', async ({ run }) => {
@@ -128,18 +146,18 @@ export function lifecycleRows(test: ShellTest): void {
     assert.deepEqual([result.timedOut, result.aborted], [false, true])
   })
 
-  test('ends what runs and what was left running when it is disposed', async ({ run, dispose }) => {
-    await withFolder(async (folder) => {
-      const left = (await run('sleep 40 >/dev/null 2>&1 & echo left')).kill!.survivors[0]!.pid
-      const escaped = (await run('setsid sleep 41 >/dev/null 2>&1 & sleep 0.1')).kill!.survivors[0]!.pid
-      const file = join(folder, 'pid')
-      const running = run(`echo $$ > ${file}; ${IGNORE_TERM}`)
-      const pid = await pidIn(file)
-      assert.deepEqual([left, escaped, pid].map(isRunning), [true, true, true])
-      await dispose()
-      assert.deepEqual([left, escaped, pid].map(isRunning), [false, false, false])
-      assert.equal((await running).aborted, true)
-    })
+  test('ends what runs and what was left running when it is disposed', async ({ run, dispose, leavesRunning }) => {
+    const [left, escaped, own] = [ownDuration(), ownDuration(), ownDuration()]
+    if (leavesRunning) {
+      await run(`sleep ${left} >/dev/null 2>&1 & echo left`)
+      await run(`setsid sleep ${escaped} >/dev/null 2>&1 & sleep 0.1`)
+      await Promise.all([sleeper(left), sleeper(escaped)])
+    }
+    const running = run(`trap '' TERM; while :; do sleep ${own}; done`)
+    await sleeper(own)
+    await dispose()
+    assert.deepEqual([left, escaped, own].map(pidsWith), [[], [], []])
+    assert.equal((await running).aborted, true)
   })
 
   test('starts nothing after it was disposed', async ({ shell, dispose }) => {
@@ -158,16 +176,14 @@ export function lifecycleRows(test: ShellTest): void {
   })
 
   test('keeps concurrent trees apart when one is ended', async ({ run }) => {
-    await withFolder(async (folder) => {
-      const file = join(folder, 'pid')
-      const controller = new AbortController()
-      const other = run(`echo $$ > ${file}; exec sleep 40`, { signal: controller.signal })
-      const pid = await pidIn(file)
-      await run('sleep 30', { timeoutMs: 100 })
-      assert.equal(isRunning(pid), true)
-      controller.abort()
-      await other
-      await eventually('the other command has ended', () => !isRunning(pid))
-    })
+    const own = ownDuration()
+    const controller = new AbortController()
+    const other = run(`exec sleep ${own}`, { signal: controller.signal })
+    const pid = await sleeper(own)
+    await run('sleep 30', { timeoutMs: 100 })
+    assert.equal(isRunning(pid), true)
+    controller.abort()
+    await other
+    assert.deepEqual(pidsWith(own), [])
   })
 }

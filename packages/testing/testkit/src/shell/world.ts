@@ -1,5 +1,5 @@
 // What the suites check against: processes and folders as the operating system shows them, never what a provider says of itself.
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -52,4 +52,32 @@ export function numberIn(file: string): number | undefined {
 export async function pidIn(file: string): Promise<number> {
   await eventually(`a pid in ${file}`, () => numberIn(file) !== undefined)
   return numberIn(file)!
+}
+
+let given = 0
+
+/** A duration for `sleep` that no other process on this machine was given, so that its sleeper is found whatever pid it thinks it has. */
+export function ownDuration(): string {
+  return `${60 + (process.pid % 1000)}.${String(++given).padStart(6, '0')}`
+}
+
+/** Pids, as the host counts them, of the processes that have `word` among their arguments. */
+export function pidsWith(word: string): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && wordsOf(pid).includes(word) && isRunning(pid))
+}
+
+function wordsOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+  } catch {
+    return [] // it has ended
+  }
+}
+
+/** Waits until somebody sleeps for `duration`, and gives the pid. */
+export async function sleeper(duration: string): Promise<number> {
+  await eventually(`a process that sleeps for ${duration}`, () => pidsWith(duration).length > 0)
+  return pidsWith(duration)[0]!
 }
