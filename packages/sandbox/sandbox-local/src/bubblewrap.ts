@@ -1,6 +1,6 @@
 // Makes a command of bubblewrap out of a mount plan, and reads back what really happened. What is mounted is decided in the plan.
 import { execFile } from 'node:child_process'
-import { closeSync, existsSync, openSync, unlinkSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -85,9 +85,14 @@ export class Bubblewrap {
       request.workdir,
       '--',
     ]
-    const [file, ...rest] = [...launch.prefix, this.path, ...options, ...request.argv] as [string, ...string[]]
-    const descriptors = this.open(launch)
-    const status = new RunnerStatus()
+    const runner = [...launch.prefix, this.path, ...options, ...request.argv]
+    const statusFile = request.terminal === true ? join(this.folder, `status-${++this.files}`) : undefined
+    const [file, ...rest] = (statusFile === undefined ? runner : [...openedByShell(statusFile, launch), ...runner]) as [
+      string,
+      ...string[],
+    ]
+    const descriptors = statusFile === undefined ? this.open(launch) : []
+    const status = new RunnerStatus(statusFile)
     const { tempDir } = policy
     return {
       argv: [file, ...rest],
@@ -108,6 +113,7 @@ export class Bubblewrap {
         return { mode: policy.mode, network: policy.network, ...told, ...endOf(outcome) }
       },
       release: () => {
+        if (statusFile !== undefined) rmSync(statusFile, { force: true })
         for (const fd of new Set(descriptors.splice(0))) if (typeof fd === 'number') closeSync(fd)
       },
     }
@@ -142,6 +148,12 @@ export class Bubblewrap {
     writeFileSync(file, filter, { mode: 0o400 })
     return file
   }
+}
+
+/** Who starts a terminal can hand on no descriptors: a shell opens them, and becomes the runner. */
+function openedByShell(statusFile: string, launch: Launch): string[] {
+  const script = `exec ${STATUS_FD}>>"$1" ${ARGS_FD}<"$2" ${FILTER_FD}<"$3"; shift 3; exec "$@"`
+  return ['/bin/sh', '-c', script, 'sh', statusFile, launch.argsFile, launch.filterFile ?? '/dev/null']
 }
 
 /** `0.8.0`. Rejects when the program does not run. */

@@ -9,7 +9,13 @@ export class RunnerStatus {
   started = false
   private childPid: number | undefined
   private rest = ''
+  /** Where the status is written when it is no stream. */
+  private readonly file: string | undefined
   private ended: Promise<void> = Promise.resolve()
+
+  constructor(file?: string) {
+    this.file = file
+  }
 
   observe(stream: NodeJS.ReadableStream): void {
     this.ended = new Promise((resolve) => {
@@ -21,6 +27,7 @@ export class RunnerStatus {
   }
 
   async settled(): Promise<void> {
+    this.readFile()
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, END_WAIT_MS)
@@ -31,9 +38,21 @@ export class RunnerStatus {
 
   /** The process group of the command itself: the runner would die of a polite signal and take the command with it at once. */
   commandGroup(pidNamespace: boolean): number | undefined {
+    if (this.childPid === undefined) this.readFile()
     if (this.childPid === undefined) return undefined
     const command = pidNamespace ? firstChild(this.childPid) : this.childPid
-    return command === undefined ? undefined : groupOf(command)
+    const group = command === undefined ? undefined : groupOf(command)
+    // Started without a session of its own: a signal to the group would be one to ourselves.
+    return group === groupOf(process.pid) ? undefined : group
+  }
+
+  private readFile(): void {
+    if (this.file === undefined) return
+    try {
+      this.take(readFileSync(this.file, 'utf8'))
+    } catch {
+      // Not written yet, or never: the runner did not start.
+    }
   }
 
   private take(text: string): void {

@@ -90,7 +90,11 @@ export interface ConfineRequest {
   /** The complete environment of the command; the provider adds TMPDIR and proxies. */
   readonly env: Readonly<Record<string, string>>
   readonly policy: SandboxPolicy
-  /** The command gets a terminal of its own: keep its session. Default false. */
+  /**
+   * The command gets a terminal of its own: keep its session, and need no `extraStdio`, which who starts terminals cannot hand on;
+   * the polite signal then has no grace, since runner and command share a group.
+   * Default false.
+   */
   readonly terminal?: boolean
 }
 

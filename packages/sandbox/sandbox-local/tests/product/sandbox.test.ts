@@ -5,7 +5,7 @@ import { testSandbox } from '@deepseek-ai/dsh-testkit'
 import { describe, it } from 'vitest'
 
 testSandbox({ describe, it }, 'sandbox-local', async () => {
-  const { ctx, dispose } = createHost()
-  await ctx.plugin(SandboxLocal, {})
-  return { sandbox: ctx.sandbox, dispose }
+  const host = createHost()
+  await host.ctx.plugin(SandboxLocal, {})
+  return { sandbox: host.ctx.sandbox, dispose: () => host.dispose() }
 })

@@ -130,18 +130,20 @@ export const lifecycleRows: readonly SandboxRow[] = [
       const mark = markOf()
       const policy = world.policy()
       const command = await world.sandbox.confine({
-        argv: ['/bin/bash', '-c', `setsid sleep ${mark} & sleep ${mark}`],
+        argv: ['/bin/bash', '-c', `setsid sleep ${mark} & echo up; sleep ${mark}`],
         workdir: world.ws,
         env: { PATH: '/usr/bin:/bin' },
         policy,
       })
       // A parent in between stands for the harness: it starts the runner and is killed.
-      const starter = ['-c', '"$@" & echo $!; wait', 'sh', ...command.argv]
+      const starter = ['-c', '"$@" & wait', 'sh', ...command.argv]
       const stdio = ['ignore', 'pipe', 'ignore', ...command.extraStdio] as const
       const harness = spawn('/bin/sh', starter, { env: command.env, stdio: [...stdio] })
       world.onRemove(() => harness.kill('SIGKILL'))
       command.observe(harness.stdio.slice(3) as (NodeJS.ReadableStream | null)[])
-      await until(() => marked(mark).length >= 3)
+      let said = ''
+      harness.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      await until(() => said.includes('up'))
       harness.kill('SIGKILL')
       await until(() => marked(mark).length === 0)
       command.release()
@@ -210,6 +212,19 @@ export const lifecycleRows: readonly SandboxRow[] = [
       await world.run('mkdir /tmp/mine')
       assert.equal((await world.run('pwd', { workdir: '/tmp' })).stdout, '/tmp\n')
       assert.equal((await world.run('pwd', { workdir: '/tmp/mine' })).stdout, '/tmp/mine\n')
+    },
+  },
+  {
+    title: 'runs a command for a terminal without descriptors beside the three',
+    body: async (world) => {
+      const ran = await world.run('grep Seccomp: /proc/self/status; exit 7', {
+        terminal: true,
+        during: async ({ command }) => assert.deepEqual(command.extraStdio, []),
+      })
+      assert.match(ran.stdout, /Seccomp:\s*2/)
+      assert.equal(ran.exitCode, 7)
+      const missing = world.run('', { argv: ['/no/such/program'], terminal: true })
+      await assert.rejects(missing, { code: 'SANDBOX_UNAVAILABLE' })
     },
   },
   {

@@ -1,7 +1,7 @@
 // The world around a confined command: a workspace, canaries outside, secrets, and ways to run in it. Checks are made by the rows.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ConfineRequest, ConfinedCommand, Sandbox, SandboxPolicy, SandboxReport } from '@deepseek-ai/dsh-sandbox'
 import { NATIVE_SOURCE } from './native.ts'
@@ -49,7 +49,7 @@ export interface SandboxWorld {
   remove(): Promise<void>
 }
 
-let compiled: string | undefined
+let compiled: Buffer | undefined
 
 /** `parent`: where the world is made. Default `/var/tmp`, which no runner replaces. */
 export function makeWorld(sandbox: Sandbox, parent = '/var/tmp'): SandboxWorld {
@@ -96,7 +96,7 @@ export function makeWorld(sandbox: Sandbox, parent = '/var/tmp'): SandboxWorld {
     native: () => {
       const file = join(ws, 'native')
       compiled ??= compile()
-      writeFileSync(file, readFileSync(compiled), { mode: 0o755 })
+      writeFileSync(file, compiled, { mode: 0o755 })
       return file
     },
     spawn: (file, args) => {
@@ -122,7 +122,9 @@ async function run(sandbox: Sandbox, policy: SandboxPolicy, text: string, option
     ...(options.terminal === undefined ? {} : { terminal: options.terminal }),
   })
   const [file, ...args] = command.argv
-  const child = spawn(file, args, { env: command.env, stdio: ['ignore', 'pipe', 'pipe', ...command.extraStdio] })
+  const stdio = ['ignore', 'pipe', 'pipe', ...command.extraStdio] as const
+  // Who starts a terminal gives it a session of its own.
+  const child = spawn(file, args, { env: command.env, stdio: [...stdio], detached: options.terminal === true })
   command.observe(child.stdio.slice(3) as (NodeJS.ReadableStream | null)[])
   let stdout = ''
   let stderr = ''
@@ -148,13 +150,16 @@ function makeRepository(folder: string): string {
   return folder
 }
 
-function compile(): string {
+function compile(): Buffer {
   const folder = mkdtempSync('/var/tmp/dsh-native-')
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
-  const file = join(folder, 'native')
-  const { status, stderr } = spawnSync('gcc', ['-O1', '-w', '-x', 'c', '-o', file, '-'], { input: NATIVE_SOURCE })
-  if (status !== 0 || !existsSync(file)) throw new Error(`gcc: ${stderr.toString()}`)
-  return file
+  try {
+    const file = join(folder, 'native')
+    const { status, stderr } = spawnSync('gcc', ['-O1', '-w', '-x', 'c', '-o', file, '-'], { input: NATIVE_SOURCE })
+    if (status !== 0) throw new Error(`gcc: ${stderr.toString()}`)
+    return readFileSync(file)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }
 
 async function end(child: ChildProcess): Promise<void> {
