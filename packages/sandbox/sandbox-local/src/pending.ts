@@ -41,12 +41,14 @@ export function confirmDenials({ outcome, policy, workdir, judge }: DenialInput)
   return [...found.values()].slice(0, 20)
 }
 
+/** What stands in quotes, else what stands before the reason: the first part names the program. */
 function candidates(line: string): string[] {
   const quoted = [...line.matchAll(QUOTED)].map(([, path]) => path as string)
+  if (quoted.length > 0) return quoted
   const parts = line.split(': ').map((part) => part.trim())
-  return [...quoted, ...parts].filter(
-    (part) => part !== '' && !MARKER.test(part) && (part.includes('/') || !/\s/.test(part)),
-  )
+  const reason = parts.findIndex((part) => MARKER.test(part))
+  const before = reason > 1 ? (parts[reason - 1] as string) : ''
+  return [...new Set([before, before.split(/\s/).pop() as string])].filter((part) => part !== '')
 }
 
 function userMay(path: string, kind: SandboxAccess): boolean {
