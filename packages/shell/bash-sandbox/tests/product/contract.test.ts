@@ -27,6 +27,8 @@ describe.skipIf(!status.available)(`confined by the sandbox of this machine${why
     const fiber = await ctx.plugin(BashSandbox, { graceMs: 500, maxTimeoutMs: 60_000 })
     return {
       shell: ctx.shell,
+      // What a command leaves behind ends with the process namespace of its call.
+      leavesRunning: false,
       dispose: async () => {
         await disposeAndJoin(fiber)
         await ctx.fiber.dispose()

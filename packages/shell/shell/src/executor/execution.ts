@@ -258,7 +258,7 @@ async function within(promise: Promise<void>, ms: number): Promise<boolean> {
 
 function treeOf(leader: number, { mark, confined, onEscape }: Launch): CommandTree {
   if (process.platform === 'win32') return new WindowsTree(leader)
-  return new ProcessTree({ leader, mark, onEscape, politeTargets: confined && (() => confined.signalTargets()) })
+  return new ProcessTree({ leader, mark, onEscape, confined })
 }
 
 function release(launch: Launch): void {
@@ -287,12 +287,18 @@ async function spawned({ argv, env, confined }: Launch, spec: ShellSpec): Promis
   throw spawnFailure(file, spec, await new Promise<NodeJS.ErrnoException>((resolve) => child.once('error', resolve)))
 }
 
+/** Linux takes no longer argument or variable, its end included. */
+const MAX_ARGUMENT_BYTES = 128 * 1024
+
 /** What the system would refuse anyway, found before anything else is done about the command. */
 export function assertSpawnable({ argv, env }: Launch, spec: ShellSpec): void {
   const problem = workdirProblem(spec.workdir)
   if (problem !== undefined) throw unusableWorkdir(spec.workdir, problem)
-  if (![...argv, ...Object.entries(env).flat()].some((text) => text.includes('\0'))) return
-  throw spawnFailure(argv[0], spec, Object.assign(new Error('NUL'), { code: 'ERR_INVALID_ARG_VALUE' }))
+  const words = [...argv, ...Object.entries(env).map(([name, value]) => `${name}=${value}`)]
+  const hasNul = words.some((word) => word.includes('\0'))
+  const isTooLong = process.platform === 'linux' && words.some((word) => Buffer.byteLength(word) >= MAX_ARGUMENT_BYTES)
+  const code = hasNul ? 'ERR_INVALID_ARG_VALUE' : isTooLong ? 'E2BIG' : undefined
+  if (code !== undefined) throw spawnFailure(argv[0], spec, Object.assign(new Error(code), { code }))
 }
 
 function spawnFailure(file: string, spec: ShellSpec, error: NodeJS.ErrnoException): ShellError {

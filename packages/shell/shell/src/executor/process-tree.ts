@@ -9,6 +9,8 @@ import { processTable, youngerThan, type ProcessEntry } from './process-table.ts
 const VERIFY_MS = 2000
 /** No machine gives out all its pids in less: within it, a higher pid is a later process. */
 const ROUND_TRIP_MS = 2000
+/** How long what a runner confined may take to end with it. */
+const NAMESPACE_MS = 300
 const POLL_MIN_MS = 2
 const POLL_MAX_MS = 50
 /** First and longest pause between two looks at a tree that runs. */
@@ -33,8 +35,11 @@ export interface TreeOptions {
   leader: number
   /** An environment assignment that only this tree has. */
   mark: string
-  /** Groups that take the polite signal instead of the leader, which would end everything at once; empty: the leader takes it. */
-  politeTargets?: (() => readonly number[]) | undefined
+  /**
+   * The leader is a runner around the command. The polite signal goes to the groups of `signalTargets`, since the runner would
+   * end everything at once; empty: to the leader. What the command leaves behind usually ends with the runner.
+   */
+  confined?: { signalTargets(): readonly number[] } | undefined
   /** Hears of members that have left the group, once each. */
   onEscape?: ((entry: ProcessEntry) => void) | undefined
 }
@@ -79,10 +84,21 @@ export class ProcessTree implements CommandTree {
 
   async leftBehind(suspicious: boolean): Promise<ShellSurvivor[] | undefined> {
     if (this.#presumedQuiet && !suspicious) return undefined
-    const members = await this.#members(suspicious)
+    let members = await this.#members(suspicious)
+    if (members.length > 0 && this.#options.confined !== undefined) members = await this.#withRunner(members)
     // Nobody watches the group from here on, and its number may be reused once it is empty: go by identity and mark.
     this.#groupIsOurs = false
     return members.length > 0 || suspicious ? members.map(survivor) : undefined
+  }
+
+  /** The kernel takes a moment to end a namespace whose first process has ended. */
+  async #withRunner(members: ProcessEntry[]): Promise<ProcessEntry[]> {
+    const deadline = performance.now() + NAMESPACE_MS
+    while (members.length > 0 && performance.now() < deadline) {
+      await delay(POLL_MIN_MS)
+      members = await processTable.alive(members)
+    }
+    return members.length > 0 ? this.#members(false) : members
   }
 
   async isQuiet(): Promise<boolean> {
@@ -127,7 +143,7 @@ export class ProcessTree implements CommandTree {
    * with the next command.
    */
   #signal(members: readonly ProcessEntry[], fresh: readonly ProcessEntry[], signal: 'SIGTERM' | 'SIGKILL'): void {
-    const polite = signal === 'SIGTERM' ? (this.#options.politeTargets?.() ?? []) : []
+    const polite = signal === 'SIGTERM' ? (this.#options.confined?.signalTargets() ?? []) : []
     const sparing = polite.length > 0 ? runnersOf(members, polite, this.#leader) : undefined
     const addressed = fresh.filter((member) => sparing?.has(member.pid) !== true)
     const groups = polite.length > 0 ? polite : this.#groupIsOurs ? [this.#leader] : []

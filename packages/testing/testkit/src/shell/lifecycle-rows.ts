@@ -54,13 +54,14 @@ export function lifecycleRows(test: ShellTest): void {
     assert.deepEqual(pidsWith(own), [])
   })
 
-  test('ends children that left session and group and ignore the polite signal', async ({ run }) => {
+  test('ends children that left session and group and ignore the polite signal', async ({ run, leavesRunning }) => {
     const own = ownDuration()
     const stubborn = `trap "" TERM; while :; do sleep ${own}; done`
     const running = run(`setsid bash -c '${stubborn}' & sleep 30`, { timeoutMs: 600 })
     await sleeper(own)
     const { kill } = await running
-    assert.deepEqual([kill?.signal, kill?.survivors], ['SIGKILL', []])
+    assert.deepEqual(kill?.survivors, [])
+    if (leavesRunning) assert.equal(kill.signal, 'SIGKILL')
     assert.deepEqual(pidsWith(own), [])
   })
 
@@ -102,17 +103,15 @@ export function lifecycleRows(test: ShellTest): void {
     assert.deepEqual(pidsWith(own), [])
   })
 
-  test('counts in its receipt exactly what it signalled and what ended', async ({ run }) => {
+  test('counts in its receipt exactly what it signalled and what ended', async ({ run, leavesRunning }) => {
     const own = ownDuration()
     const running = run(`sleep ${own} & exec sleep ${own}`, { timeoutMs: 600 })
     await eventually('two sleepers', () => pidsWith(own).length === 2)
     const { kill } = await running
     assert.deepEqual(kill?.survivors, [])
     assert.ok(kill?.signal === 'SIGTERM' || kill?.signal === 'SIGKILL')
-    assert.ok(
-      kill.ended === 2 || kill.ended === 4,
-      `two sleepers, and a runner of two processes at most: ${kill.ended}`,
-    )
+    // A runner has processes of its own.
+    assert.ok(leavesRunning ? kill.ended === 2 : kill.ended >= 2, `ended ${kill.ended}`)
   })
 
   test('does not care about an abort after the end', async ({ run }) => {
