@@ -29,12 +29,15 @@ const LISTING = `Get-CimInstance Win32_Process | ForEach-Object {
 export class WindowsTree implements CommandTree {
   readonly #leader: number
   readonly #run: RunProgram
+  readonly #startedAt: bigint
   #known = new Map<number, WindowsProcess>()
   #hasLeft = false
 
-  constructor(leader: number, run: RunProgram = runProgram) {
+  /** `startedAt`: when the leader was started, as `WindowsProcess` tells time. */
+  constructor(leader: number, run: RunProgram = runProgram, startedAt = fileTime(Date.now())) {
     this.#leader = leader
     this.#run = run
+    this.#startedAt = startedAt
   }
 
   leaderEnded(): void {
@@ -85,7 +88,9 @@ export class WindowsTree implements CommandTree {
     }
     // A parent's number stays with its children after it ended, and may be given to a stranger, who then is in the list.
     if (this.#hasLeft && !now.has(this.#leader)) {
-      for (const entry of table) if (entry.ppid === this.#leader) members.set(entry.pid, entry)
+      for (const entry of table) {
+        if (entry.ppid === this.#leader && entry.startTime >= this.#startedAt) members.set(entry.pid, entry)
+      }
     }
     this.#known = members
     return members
@@ -106,6 +111,11 @@ export function parseListing(listing: string): WindowsProcess[] {
     processes.push({ pid: Number(pid), ppid: Number(ppid), startTime: BigInt(startTime), command: command.trim() })
   }
   return processes
+}
+
+/** A second early: the process was started before this was asked. */
+function fileTime(unixMs: number): bigint {
+  return BigInt(unixMs - 1000) * 10_000n + 116_444_736_000_000_000n
 }
 
 function survivor({ pid, command }: WindowsProcess): ShellSurvivor {
