@@ -34,9 +34,14 @@ export const QUIET_ENVIRONMENT: Readonly<Record<string, string>> = {
   COREPACK_ENABLE_DOWNLOAD_PROMPT: '0',
 }
 
+/** The same few names are judged at each call. */
+const verdicts = new Map<string, boolean>()
+
 /** True when a variable of the host must not reach a command. */
 export function isSecretName(name: string): boolean {
-  return SECRET.test(name)
+  let verdict = verdicts.get(name)
+  if (verdict === undefined) verdicts.set(name, (verdict = SECRET.test(name)))
+  return verdict
 }
 
 export interface EnvironmentLayers {

@@ -153,11 +153,12 @@ export class LocalExecutor {
 
   async #begin(launch: Launch, spec: ShellSpec): Promise<Execution> {
     const owner = {}
+    // Before the command: a host that dies in between would leave it.
+    this.#watchdog.start()
     const execution = await Execution.start(
       { ...launch, onEscape: ({ pid, startTime }) => this.#watchdog.guard(owner, 'single', pid, startTime) },
       spec,
     )
-    this.#watchdog.start()
     this.#watchdog.guard(owner, 'leader', execution.pid)
     this.#executions.add(execution)
     this.#track(this.#forget(execution, owner))

@@ -26,9 +26,9 @@ export interface ProcessTable {
   alive(entries: readonly ProcessEntry[]): Promise<ProcessEntry[]>
   /**
    * The processes that were started after `pid` and are alive, without a look at the whole table. Undefined: only `list()`
-   * can tell.
+   * can tell. Those in `except` are left out.
    */
-  startedSince(pid: number): ProcessEntry[] | undefined
+  startedSince(pid: number, except?: ReadonlySet<number>): ProcessEntry[] | undefined
   /** The living children of `pid`. Undefined: only `list()` can tell. */
   childrenOf(pid: number): ProcessEntry[] | undefined
   /** Undefined when the process has ended, or when looking is dear. */
@@ -112,14 +112,14 @@ export const linuxTable: ProcessTable = {
   async alive(entries) {
     return entries.filter((entry) => linuxEntry(entry.pid)?.startTime === entry.startTime)
   },
-  startedSince(pid) {
+  startedSince(pid, except) {
     // The last field is the pid given out last. Pids are given out in order and start again after the highest one.
     const last = Number(readText('/proc/loadavg')?.trimEnd().split(' ').pop())
     if (!(last >= pid && last - pid <= FEW)) return undefined
     const entries: ProcessEntry[] = []
     for (let each = pid + 1; each <= last; each++) {
       // Most have ended: asking first is cheaper than catching.
-      const entry = existsSync(`/proc/${each}`) ? linuxEntry(each) : undefined
+      const entry = except?.has(each) !== true && existsSync(`/proc/${each}`) ? linuxEntry(each) : undefined
       if (entry !== undefined) entries.push(entry)
     }
     return entries

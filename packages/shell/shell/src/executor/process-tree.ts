@@ -17,6 +17,9 @@ const POLL_MAX_MS = 50
 const WATCH_MIN_MS = 15
 const WATCH_MAX_MS = 1000
 
+/** Shells that run: each is the root of a tree of its own, and belongs to no other. */
+const LEADERS = new Set<number>()
+
 /** The processes of one command, as an execution needs them. */
 export interface CommandTree {
   /** To be called when the shell has ended. */
@@ -62,6 +65,7 @@ export class ProcessTree implements CommandTree {
   constructor(options: TreeOptions) {
     this.#options = options
     this.#leader = options.leader
+    LEADERS.add(this.#leader)
     // At once: a moment later the shell may have pointed its output elsewhere.
     this.#outputs = processTable.outputsOf(options.leader)
     this.#watchSoon(WATCH_MIN_MS)
@@ -73,8 +77,9 @@ export class ProcessTree implements CommandTree {
    */
   leaderEnded(): void {
     clearTimeout(this.#watch)
+    LEADERS.delete(this.#leader)
     const age = performance.now() - this.#startedAt
-    const later = age < ROUND_TRIP_MS ? processTable.startedSince(this.#leader) : undefined
+    const later = age < ROUND_TRIP_MS ? processTable.startedSince(this.#leader, LEADERS) : undefined
     const none = later?.length === 0
     if (none || !this.#groupAlive()) this.#groupIsOurs = false
     const belongs = this.#membership(age)

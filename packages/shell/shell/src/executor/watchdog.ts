@@ -27,13 +27,14 @@ interface Guard {
   readonly owner: object
   readonly kind: GuardKind
   readonly pid: number
+  readonly since: number
   startTime: string | undefined
 }
 
 export class Watchdog {
   readonly #options: WatchdogOptions
   readonly #guards = new Set<Guard>()
-  #pending = new Set<Guard>()
+  readonly #pending = new Set<Guard>()
   #timer: NodeJS.Timeout | undefined
   #child: ChildProcess | undefined
   #closed = false
@@ -60,10 +61,10 @@ export class Watchdog {
 
   /** `startTime` undefined: looked up when the process is announced. Guarded until `release(owner)`. */
   guard(owner: object, kind: GuardKind, pid: number, startTime?: string): void {
-    const guard = { owner, kind, pid, startTime }
+    const guard = { owner, kind, pid, startTime, since: performance.now() }
     this.#guards.add(guard)
     this.#pending.add(guard)
-    this.#timer ??= setTimeout(() => this.#flush(), ANNOUNCE_AFTER_MS).unref()
+    this.#flushSoon()
   }
 
   release(owner: object): void {
@@ -109,10 +110,18 @@ export class Watchdog {
 
   #flush(): void {
     this.#timer = undefined
-    const pending = this.#pending
-    this.#pending = new Set()
-    this.start()
-    for (const guard of pending) this.#announce(guard)
+    const old = performance.now() - ANNOUNCE_AFTER_MS
+    const due = [...this.#pending].filter(({ since }) => since <= old)
+    if (due.length > 0) this.start()
+    for (const guard of due) {
+      this.#pending.delete(guard)
+      this.#announce(guard)
+    }
+    if (this.#pending.size > 0) this.#flushSoon()
+  }
+
+  #flushSoon(): void {
+    this.#timer ??= setTimeout(() => this.#flush(), ANNOUNCE_AFTER_MS).unref()
   }
 
   #announce(guard: Guard): void {
