@@ -3,7 +3,7 @@
 // Short commands cost it nothing: they are found by their mark, and only what has run for a moment is announced by number.
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Socket } from 'node:net'
-import { processTable } from './process-table.ts'
+import { linuxTable, psTable } from './process-table.ts'
 
 /** What ends sooner is never announced. */
 const ANNOUNCE_AFTER_MS = 25
@@ -33,6 +33,7 @@ interface Guard {
 
 export class Watchdog {
   readonly #options: WatchdogOptions
+  readonly #source: 'proc' | 'ps'
   readonly #guards = new Set<Guard>()
   readonly #pending = new Set<Guard>()
   #timer: NodeJS.Timeout | undefined
@@ -41,10 +42,21 @@ export class Watchdog {
 
   constructor(options: WatchdogOptions) {
     this.#options = options
+    this.#source = options.source ?? (process.platform === 'linux' ? 'proc' : 'ps')
   }
 
   get pid(): number | undefined {
     return this.#child?.pid
+  }
+
+  /** How many guards it has been told of. */
+  get announced(): number {
+    return this.#guards.size - this.#pending.size
+  }
+
+  /** Ends the pipe as the death of the host would. */
+  hangUp(): void {
+    this.#child?.stdin?.end()
   }
 
   /** Makes sure that it runs. One that was killed is replaced and told everything again. */
@@ -91,9 +103,8 @@ export class Watchdog {
 
   #spawn(): ChildProcess {
     const { markPrefix, graceMs } = this.#options
-    const source = this.#options.source ?? (process.platform === 'linux' ? 'proc' : 'ps')
     const tenths = String(Math.ceil(graceMs / 100))
-    const child = spawn('/bin/sh', ['-c', SCRIPT, 'dsh-shell-watchdog', markPrefix, tenths, source], {
+    const child = spawn('/bin/sh', ['-c', SCRIPT, 'dsh-shell-watchdog', markPrefix, tenths, this.#source], {
       // Out of reach of the signals that a terminal sends to the host's group.
       detached: true,
       cwd: '/',
@@ -125,7 +136,8 @@ export class Watchdog {
   }
 
   #announce(guard: Guard): void {
-    guard.startTime ??= processTable.startTimeOf(guard.pid) ?? '?'
+    const table = this.#source === 'proc' ? linuxTable : psTable
+    guard.startTime ??= table.startTimeOf(guard.pid) ?? '?'
     this.#say(`+${key(guard)}`)
   }
 
