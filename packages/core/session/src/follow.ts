@@ -27,10 +27,11 @@ export async function followSession<State>(
     else waiting.push(event)
   })
   const end = session.lastSeq
-  while (next <= end) {
-    const page = await session.read({ from: next, to: end, limit: PAGE })
+  for (let from = 0; from <= end;) {
+    const page = await session.read({ from, to: end, limit: PAGE })
     if (page.length === 0) break
     page.forEach(take)
+    from += page.length
   }
   caughtUp = true
   waiting.forEach(take)

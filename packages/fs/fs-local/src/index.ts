@@ -1,2 +1,2 @@
 // Public surface of @deepseek-ai/dsh-fs-local. Anything added here is public.
-export {}
+export { FsLocal, FsLocal as default } from './fs-local.ts'

@@ -1,5 +1,5 @@
 // What the session log keeps of questions. A secret answer is never among it.
-import type {} from '@deepseek-ai/dsh-session'
+import type { SessionEvent } from '@deepseek-ai/dsh-session'
 import type { QuestionRequest } from './types.ts'
 
 declare module '@deepseek-ai/dsh-session' {
@@ -19,3 +19,5 @@ declare module '@deepseek-ai/dsh-session' {
     }
   }
 }
+
+export type QuestionEvent = SessionEvent<'question/asked' | 'question/settled'>

@@ -11,7 +11,7 @@ export interface DiffLine {
 }
 
 /** Beyond this many changes the search for a minimal diff ends: all of one side, then all of the other. */
-const maxEdits = 20_000
+const maxEdits = 2000
 
 export function diffLines({ oldText, newText, oldStart = 1, newStart = 1 }: FileDiff): DiffLine[] {
   const before = oldText === null ? [] : splitLines(oldText)
