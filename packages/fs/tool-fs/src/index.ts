@@ -1,2 +1,0 @@
-// Public surface of @deepseek-ai/dsh-tool-fs. Anything added here is public.
-export {}

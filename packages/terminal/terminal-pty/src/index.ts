@@ -1,2 +1,0 @@
-// Public surface of @deepseek-ai/dsh-terminal-pty. Anything added here is public.
-export {}
