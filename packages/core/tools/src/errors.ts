@@ -17,6 +17,8 @@ export type ToolFailureCode =
   | 'APPROVAL_CANCELLED'
   /** A listener asked for approval and nobody can give it. */
   | 'APPROVAL_UNAVAILABLE'
+  /** A listener asked for approval and nobody answered in time. */
+  | 'APPROVAL_TIMED_OUT'
   /** A `tools/post-execute` listener withheld the result. */
   | 'BLOCKED'
   /** A listener or a guard threw or answered something unknown: refused. */

@@ -2,6 +2,7 @@
 // Stages without listeners cost nothing, and nothing here reads a property of a cordis context.
 import { dispatchChain, emitContained, errorMessage, type ListenerTable } from '@deepseek-ai/cordis'
 import type { AbandonedCalls } from './abandoned.ts'
+import type { Approvers, Refusal } from './approver.ts'
 import { BodyRun, type BodyOutcome } from './body-run.ts'
 import { boundContent } from './bound.ts'
 import { JsonValueError } from './errors.ts'
@@ -33,12 +34,12 @@ export interface PipelineHost {
   parametersOf(name: string, agent: CallingAgent): JsonSchema | undefined
   /** A refusal that no policy needs to see, or undefined. */
   refuse(call: Call): ToolFailure | undefined
+  /** Who answers what `tools/pre-execute` listeners ask. */
+  readonly approvers: Pick<Approvers, 'ask'>
   readonly guards: Pick<ToolLayers, 'guards' | 'hasGuards'>
   /** Where contained failures of observers go. */
   readonly reportListenerError: (event: string, error: unknown) => void
 }
-
-type Refusal = { readonly result: ToolFailure; /** Skips post-execute policy. */ readonly final: boolean }
 
 export class Pipeline {
   private readonly host: PipelineHost
@@ -111,7 +112,11 @@ export class Pipeline {
         return { result: thrownFailure(error, 'POLICY_FAILED'), final: true }
       }
       if (decision.kind === 'deny') return { result: failure('DENIED', decision.reason), final: false }
-      if (decision.kind === 'ask') return { result: approvalUnavailable(call, decision.reason), final: false }
+      if (decision.kind === 'ask') {
+        const refused = await this.host.approvers.ask(call, decision.reason)
+        if (refused !== undefined) return refused
+        if (call.callerSignal.aborted) return { result: abortedBeforeDispatch(), final: false }
+      }
     }
     if (this.host.guards.hasGuards()) {
       const refused = this.guard(call)
@@ -345,12 +350,6 @@ function aborted(call: Call): ToolFailure {
 
 function abortedBeforeDispatch(): ToolFailure {
   return failure('ABORTED_BEFORE_DISPATCH', 'tool call aborted before dispatch', { name: 'AbortError' })
-}
-
-function approvalUnavailable(call: Call, reason: string | undefined): ToolFailure {
-  const why = reason === undefined ? '' : ` (${reason})`
-  const message = `tool "${call.name}" requires approval, but no approval channel is available${why}`
-  return failure('APPROVAL_UNAVAILABLE', message)
 }
 
 function blocked(decision: PostDecision & { kind: 'block' }): ToolExecutionResult {

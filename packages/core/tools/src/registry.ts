@@ -13,6 +13,7 @@ import {
   type ScopeKey,
 } from '@deepseek-ai/cordis'
 import { AbandonedCalls } from './abandoned.ts'
+import { Approvers } from './approver.ts'
 import { CodeMode } from './code/code-mode.ts'
 import { resolveConfig, type ResolvedConfig, type ToolRegistryConfig } from './config.ts'
 import { ToolLayers, type Layer, type Restriction } from './layers.ts'
@@ -24,6 +25,7 @@ import type {
   PostDecision,
   PreDecision,
   SubCallEvent,
+  ToolApprover,
   ToolDefinition,
   ToolDiagnostics,
   ToolExecution,
@@ -90,6 +92,7 @@ export class ToolRegistry extends Service {
   private readonly config: ResolvedConfig
   private readonly listeners: ListenerTable
   private readonly abandoned: AbandonedCalls
+  private readonly approvers = new Approvers()
   private readonly pipeline: Pipeline
   private readonly code: CodeMode
   private readonly log: Pick<Logger, 'error' | 'warn'>
@@ -109,6 +112,7 @@ export class ToolRegistry extends Service {
     this.abandoned = new AbandonedCalls(this.listeners, this.log)
     this.pipeline = new Pipeline({
       listeners: this.listeners,
+      approvers: this.approvers,
       guards: this.layers,
       abandoned: this.abandoned,
       abandonAfterMs: this.config.abandonAfterMs,
@@ -212,6 +216,19 @@ export class ToolRegistry extends Service {
         this.layers.reclaim(key)
       }
     })
+  }
+
+  /**
+   * Provide who answers the `ask` of `tools/pre-execute` listeners. The latest provider answers; when it goes, the one
+   * before does again. Without one every `ask` fails with `APPROVAL_UNAVAILABLE`. Guards still run after an approval.
+   * @param approver - answers one call; a throw or an unknown answer refuses the call with `POLICY_FAILED`.
+   * @returns the exact disposer that takes this approver away.
+   */
+  provideApproval(approver: ToolApprover): () => void {
+    if (typeof approver !== 'function') {
+      throw new TypeError(`ctx.tools.provideApproval() needs a function (got ${typeof approver})`)
+    }
+    return lightEffect(this.ctx.fiber, 'tools.provideApproval', () => this.approvers.add(approver))
   }
 
   /**

@@ -219,6 +219,17 @@ export type ToolExecutionResult = ToolSuccess | ToolFailure
 /** Decision of a `tools/pre-execute` listener. */
 export type PreDecision = { kind: 'allow' } | { kind: 'deny'; reason: string } | { kind: 'ask'; reason?: string }
 
+/** What becomes of a call that policy asks about. `message` is told to the model, e.g. what the person said. */
+export type ToolApproval =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'rejected' | 'cancelled' | 'unavailable' | 'timed-out'; readonly message?: string }
+
+/**
+ * Answers an `ask`, e.g. by putting the call before a person. `reason` is the asking listener's. Should settle when `exec.signal` fires;
+ * the call does not wait for it then. A rejection or an answer of another shape refuses the call.
+ */
+export type ToolApprover = (exec: ToolExecution, reason?: string) => Promise<ToolApproval>
+
 /** Decision of a `tools/post-execute` listener. `content` replaces what the model reads, `value` the canonical value; never both. */
 export type PostDecision =
   | { kind: 'accept'; content?: readonly ContentBlock[]; value?: Json; additionalContexts?: readonly ContextMessage[] }
