@@ -1,8 +1,23 @@
 // Widening the sandbox for one call: what a tool checks before it asks, and what each answer means for the call.
 import { HarnessError } from '@deepseek-ai/cordis'
 import { SANDBOX_MODES, type SandboxMode } from '@deepseek-ai/dsh-sandbox'
-import { ToolArgsError, type ToolExecution } from '@deepseek-ai/dsh-tools'
+import { ToolArgsError, type ParameterSchemaSpec, type ToolExecution } from '@deepseek-ai/dsh-tools'
 import type { ApprovalOutcome, ApprovalService, ApprovalSubject } from './types.ts'
+
+/** The parameters of a tool whose calls may ask to widen the sandbox; shown only where there is one to widen. */
+export const ESCALATION_PARAMETERS = {
+  sandbox_permissions: {
+    type: 'string',
+    enum: ['workspace-write', 'danger-full-access'],
+    description:
+      'Only to repeat what the sandbox has just denied: the narrowest mode that lets it pass. A person is asked, for this one call.',
+  },
+  justification: {
+    type: 'string',
+    description: 'Goes with sandbox_permissions: one sentence for the person, saying why.',
+    minLength: 1,
+  },
+} as const satisfies ParameterSchemaSpec
 
 export interface EscalationRequest {
   /** The mode that the model asks for, as it arrived. */
