@@ -48,7 +48,7 @@ export class Jobs extends Service implements JobService {
   private readonly report: (problem: string) => void
   private closed = false
 
-  constructor(ctx: Context, config: Partial<JobsConfig>) {
+  constructor(ctx: Context, config: Partial<JobsConfig> = {}) {
     super(ctx, 'jobs')
     this.own = ctx
     // What arrives here has been through `Config`, which fills in what was left out.

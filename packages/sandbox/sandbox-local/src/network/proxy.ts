@@ -58,12 +58,17 @@ export class AllowlistProxy {
   private async tunnel(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     const answer = (status: string, text: string): void => {
       const body = `${text}\n`
-      client.end(`HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
+      client.end(
+        `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      )
     }
     client.on('error', () => client.destroy())
     const upstream = await this.reach(parseAuthority(request.url ?? ''), request.url ?? '', answer)
     if (!upstream) return
-    if (client.destroyed) return void upstream.destroy()
+    if (client.destroyed) {
+      upstream.destroy()
+      return undefined
+    }
     client.write('HTTP/1.1 200 Connection Established\r\n\r\n')
     if (head.length > 0) upstream.write(head)
     join(client, upstream)
@@ -75,12 +80,16 @@ export class AllowlistProxy {
       response.end(`${text}\n`)
     }
     const url = URL.canParse(request.url ?? '') ? new URL(request.url as string) : undefined
-    if (url?.protocol !== 'http:') return answer('400 Bad Request', 'This is a proxy: it takes http:// URLs and CONNECT.')
+    if (url?.protocol !== 'http:')
+      return answer('400 Bad Request', 'This is a proxy: it takes http:// URLs and CONNECT.')
     const host = normalizeHost(url.hostname)
     const destination = host === undefined ? undefined : { host, port: Number(url.port || 80) }
     const upstream = await this.reach(destination, url.host, answer)
     if (!upstream) return
-    if (response.destroyed) return void upstream.destroy()
+    if (response.destroyed) {
+      upstream.destroy()
+      return undefined
+    }
     relay(request, response, url, upstream, () => answer('502 Bad Gateway', `${url.host} did not answer properly.`))
   }
 
@@ -94,15 +103,25 @@ export class AllowlistProxy {
       this.options.onDenied(target, rule)
       answer('403 Forbidden', `${target}: ${WHY[rule] ?? rule}.`)
     }
-    if (!destination) return void refuse(printable(asked), 'host-not-allowed')
+    if (!destination) {
+      refuse(printable(asked), 'host-not-allowed')
+      return undefined
+    }
     const { host, port } = destination
     const target = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
     try {
       const verdict = await judgeDestination(this.options, host, port)
-      if (!verdict.allowed) return void refuse(target, verdict.rule)
+      if (!verdict.allowed) {
+        refuse(target, verdict.rule)
+        return undefined
+      }
       return await dial(host, port, verdict.addresses, (socket) => this.track(socket))
     } catch (error) {
-      return void answer('502 Bad Gateway', `${target} cannot be reached: ${error instanceof Error ? error.message : String(error)}`)
+      answer(
+        '502 Bad Gateway',
+        `${target} cannot be reached: ${error instanceof Error ? error.message : String(error)}`,
+      )
+      return undefined
     }
   }
 
