@@ -6,10 +6,10 @@ import { isGlobalAddress, isPublicAddress } from '../src/network/addresses.ts'
 
 const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255))
 const hex = (bytes: readonly number[]): string =>
-  [0, 2].map((at) => ((bytes[at] << 8) | bytes[at + 1]).toString(16)).join(':')
+  [0, 2].map((at) => (((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)).toString(16)).join(':')
 
 /** Written from RFC 6890 by hand, not from the table under test. */
-const isSpecial = ([a, b, c]: readonly number[]): boolean =>
+const isSpecial = ([a = 0, b = 0, c = 0]: readonly number[]): boolean =>
   a === 0 ||
   a === 10 ||
   a === 127 ||
