@@ -208,15 +208,19 @@ function writesOf(redirections: readonly Redirection[]): string[] {
     if (redirection.type !== 'Redirect') continue
     const { operator, target } = redirection
     const { text, literal } = target === undefined ? { text: '', literal: false } : shellWord(target)
-    if (literal && isHarmless(operator, text)) continue
-    if (!literal && (operator === '<' || operator === '<&')) continue
+    if (operator === '>&' || operator === '<&') {
+      if (literal && /^\d*-?$/.test(text)) continue
+      // Note: bash expands any other target twice, quotes or not.
+      throw new Unreadable(`${operator}${text} may run what its target holds`)
+    }
+    if (operator === '<' && !literal) continue
+    if (isHarmless(operator, text)) continue
     targets.push(text)
   }
   return targets
 }
 
 function isHarmless(operator: string, target: string): boolean {
-  if (operator === '<&' || (operator === '>&' && /^\d*-?$/.test(target))) return true
   // Bash opens a connection for these names.
   if (operator === '<') return !/^\/dev\/(?:tcp|udp)\//.test(target)
   return target === '/dev/null' || target === '/dev/stdout' || target === '/dev/stderr'

@@ -8,8 +8,8 @@ const STEERING: readonly RegExp[] = [
   // What programs start by themselves, and the options they read from the environment.
   /PAGER$|EDITOR$|^VISUAL$|BROWSER$|ASKPASS|^LESS|COMMAND$|_CMD$|WRAPPER|OPTIONS?$|OPTS?$|OPT$|FLAGS$|CONFIG|PROXY$/i,
   // Families that configure one tool each, several of them up to running a program.
-  /^(?:GIT|NPM|PNPM|YARN|PYTHON|PERL|PERL5|RUBY|GEM|BUNDLE|JAVA|JDK|DENO|BUN|CARGO|RUSTC|RUSTDOC|RUSTUP|XDG|PIP|UV)/i,
-  /^(?:DOCKER|KUBE|SSH|SUDO|MAKE|_JAVA)/i,
+  /^(?:GIT|NPM|PNPM|YARN|PIP|UV|BUNDLE|GEM|DENO|BUN|CARGO|XDG|DOCKER|SSH|SUDO)(?:_|$)/i,
+  /^(?:PYTHON|PERL|RUBY|_?JAVA|JDK|RUSTC|RUSTDOC|RUSTUP|KUBE|MAKE)/i,
   /^NODE_(?!ENV$)/i,
   /^GO[A-Z]+$/i,
   /^(?:CC|CXX|LD|AR|AS)$/,
