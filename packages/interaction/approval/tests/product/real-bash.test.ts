@@ -45,7 +45,7 @@ async function ran(line: string): Promise<string[]> {
   const cwd = mkdtempSync(join(root, 'work-'))
   // Descriptor 3 stays open as long as anything runs, wherever the output goes.
   const stdio: StdioOptions = ['ignore', 'ignore', 'ignore', 'pipe']
-  const child = spawn(BASH, ['-c', line], { cwd, env: { PATH: bin }, stdio, detached: true })
+  const child = spawn(BASH ?? '', ['-c', line], { cwd, env: { PATH: bin }, stdio, detached: true })
   const late = setTimeout(() => process.kill(-(child.pid as number), 'SIGKILL'), 5000)
   await new Promise((resolve) => child.on('close', resolve))
   clearTimeout(late)
