@@ -71,8 +71,7 @@ function matches(pattern: string, tool: string): boolean {
 }
 
 function commandOf(args: Json): string | undefined {
-  const { command } =
-    typeof args === 'object' && args !== null && !Array.isArray(args) ? args : ({} as { command?: Json })
+  const { command } = (args ?? {}) as { readonly command?: unknown }
   return typeof command === 'string' ? command : undefined
 }
 
