@@ -7,6 +7,7 @@ import { createHost, type Host } from '@deepseek-ai/cordis'
 import type { Shell, ShellProcess } from '../../../../shell/shell/src/index.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import BashLocal from '../../../../shell/bash-local/src/index.ts'
+import Jobs, { type JobEnd, type JobWork } from '@deepseek-ai/dsh-jobs'
 
 let host: Host
 let jobs: Jobs
