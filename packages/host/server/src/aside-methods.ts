@@ -57,7 +57,7 @@ export function createAsideMethods(aside: Aside, agentOf: (id: string) => Promis
     },
     'jobs.output': async ({ id, jobId }) => ({ text: aside.need('jobs').peek(await agentOf(id), jobId) }),
     'jobs.kill': async ({ id, jobId }) => {
-      return { stopped: aside.need('jobs').kill(await agentOf(id), jobId, 'stopped by the user') }
+      return { stopped: aside.need('jobs').kill(await agentOf(id), jobId, 'stopped by the user', 'person') }
     },
     'jobs.promote': async ({ id, callId }) => ({ jobId: aside.need('jobs').promote(await agentOf(id), callId) }),
     'permission.set': async ({ id, mode }) => {
