@@ -111,7 +111,12 @@ const inside = async <Result>(
   const timer = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS)
   const ended = new Promise<never>((_resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code, signal) => reject(new Error(`${file} ended with ${signal ?? code}: ${said.trim()}`)))
+    child.once('exit', (code, signal) => {
+      // Note: 'close' never comes for a child with a channel; its last words are complete when their stream is.
+      const settle = (): void => reject(new Error(`${file} ended with ${signal ?? code}: ${said.trim()}`))
+      if (child.stderr && !child.stderr.closed) child.stderr.once('close', settle)
+      else settle()
+    })
   })
   const over = ended.catch(() => {})
   try {
