@@ -35,6 +35,7 @@ export function nominate(stderr: string): Nominee[] {
 }
 
 function linesOf(text: string): string[] {
+  // oxlint-disable-next-line no-control-regex -- colours are control characters
   return text.split(/[\r\n]+/).map((line) => line.slice(0, LONGEST).replace(/\u001b\[[0-9;]*m/g, ''))
 }
 
