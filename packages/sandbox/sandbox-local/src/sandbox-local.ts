@@ -13,7 +13,8 @@ import {
   type SandboxPolicy,
   type SandboxStatus,
 } from '@deepseek-ai/dsh-sandbox'
-import { RepositoryAudit, confirmDenials } from './pending.ts'
+import { RepositoryAudit } from './audit.ts'
+import { confirmDenials } from './denial.ts'
 import { Bubblewrap, versionOf, type Launch } from './bubblewrap.ts'
 import { Config, type SandboxLocalOptions } from './config.ts'
 import { inheritedDescriptors } from './descriptors.ts'

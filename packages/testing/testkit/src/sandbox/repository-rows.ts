@@ -123,10 +123,10 @@ export const repositoryRows: readonly SandboxRow[] = [
       )
       assert.equal(born.exitCode, 0, born.stderr)
       // The documented limit: within the call nothing can be mounted over what is not there yet. It is found afterwards.
-      assert.deepEqual(readdirSync(join(world.ws, 'sub/.git/hooks')), ['early'])
+      assert.deepEqual(readdirSync(join(world.ws, 'sub/.git/hooks')), ['early.quarantined'])
       assert.match(born.report.warnings?.join('\n') ?? '', /sub/)
       await world.run('echo x > sub/.git/hooks/late; echo x >> sub/.git/config; true')
-      assert.deepEqual(readdirSync(join(world.ws, 'sub/.git/hooks')), ['early'])
+      assert.deepEqual(readdirSync(join(world.ws, 'sub/.git/hooks')), ['early.quarantined'])
     },
   },
   {
