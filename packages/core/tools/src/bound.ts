@@ -1,4 +1,5 @@
 // Bounds text for a model: keeps head and tail, cuts between code points, says what is missing. Node only.
+import { cutMiddle } from './cut-middle.ts'
 import type { ContentBlock } from './presentation.ts'
 import { contentText } from './presentation.ts'
 
@@ -12,34 +13,10 @@ export function boundContent(content: readonly ContentBlock[], maxBytes: number)
   if (units * 3 <= maxBytes) return content // no UTF-16 unit takes more than three bytes
   const bytes = Buffer.from(contentText(content))
   if (bytes.length <= maxBytes) return content
-  return Object.freeze([Object.freeze({ type: 'text' as const, text: headAndTail(bytes, maxBytes) })])
-}
-
-function headAndTail(bytes: Buffer, maxBytes: number): string {
-  // The widest note this text can need decides what is left for head and tail.
-  const room = maxBytes - Buffer.byteLength(note(bytes.length, bytes.length))
-  if (room <= 0) return bytes.toString('utf8', 0, backToBoundary(bytes, maxBytes))
-  const head = backToBoundary(bytes, Math.ceil(room / 2))
-  const tail = forwardToBoundary(bytes, bytes.length - Math.floor(room / 2))
-  return `${bytes.toString('utf8', 0, head)}${note(tail - head, bytes.length)}${bytes.toString('utf8', tail)}`
+  const text = cutMiddle(bytes, maxBytes, (missing) => note(missing, bytes.length))
+  return Object.freeze([Object.freeze({ type: 'text' as const, text })])
 }
 
 function note(missing: number, total: number): string {
   return `\n[${missing} of ${total} bytes are missing here: the result is larger than its limit]\n`
-}
-
-function isContinuation(byte: number | undefined): boolean {
-  return byte !== undefined && (byte & 0xc0) === 0x80
-}
-
-function backToBoundary(bytes: Buffer, index: number): number {
-  let at = index
-  while (at > 0 && isContinuation(bytes[at])) at--
-  return at
-}
-
-function forwardToBoundary(bytes: Buffer, index: number): number {
-  let at = index
-  while (at < bytes.length && isContinuation(bytes[at])) at++
-  return at
 }

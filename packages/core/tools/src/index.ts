@@ -17,6 +17,7 @@ export {
 export type { InferArgs, InferValue } from './schema/infer.ts'
 export { unknownArgumentHints, validatorFor, type Validator } from './schema/validate.ts'
 export { boundContent } from './bound.ts'
+export { cutMiddle } from './cut-middle.ts'
 export type { ToolRegistryConfig } from './config.ts'
 export { wireName } from './wire-name.ts'
 export { CallScheduler, type ScheduledCall } from './scheduler.ts'

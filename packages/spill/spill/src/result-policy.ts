@@ -2,12 +2,12 @@
 import { errorMessage } from '@deepseek-ai/cordis'
 import {
   contentText,
+  cutMiddle,
   type ContentBlock,
   type PostDecision,
   type ToolExecution,
   type ToolExecutionResult,
 } from '@deepseek-ai/dsh-tools'
-import { cutMiddle } from './cut.ts'
 import type { SpillReceipt, SpillSource } from './types.ts'
 
 export interface ResultPolicyHost {

@@ -5,12 +5,12 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import ToolRegistry, {
   contentText,
+  cutMiddle,
   defineTool,
   type ToolDefinition,
   type ToolExecutionResult,
 } from '@deepseek-ai/dsh-tools'
 import type { SpillConfig } from '@deepseek-ai/dsh-spill'
-import { cutMiddle } from '../src/cut.ts'
 import { startSpill, temporaryFolder, type Fixture } from './support.ts'
 
 interface Calls extends Fixture {
