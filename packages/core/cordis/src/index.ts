@@ -20,3 +20,4 @@ export {
 export { lightEffect } from './effect.ts'
 export { lightenListeners } from './listeners.ts'
 export { editDistance } from './edit-distance.ts'
+export { utf8CompleteLength, utf8ContinuationLength } from './utf8.ts'

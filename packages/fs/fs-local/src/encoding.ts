@@ -1,5 +1,6 @@
 // How a file's text is put into bytes: found out on reading, kept on writing. Nothing is converted: what an encoding cannot hold is refused.
 import { isAscii, isUtf8 } from 'node:buffer'
+import { utf8CompleteLength } from '@deepseek-ai/cordis'
 import { FsError, type FsEncoding, type FsFingerprint } from '@deepseek-ai/dsh-fs'
 
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf])
@@ -24,7 +25,7 @@ export function detectEncoding(bytes: Buffer, whole = true): Encoding | undefine
   if (startsWith(bytes, UTF16BE_BOM)) return { name: 'utf-16be', bom: true }
   const sample = bytes.subarray(0, SAMPLE_BYTES)
   if (sample.includes(0)) return undefined
-  if (isUtf8(whole ? bytes : withoutHalfCharacter(bytes))) return PLAIN
+  if (isUtf8(whole ? bytes : bytes.subarray(0, utf8CompleteLength(bytes)))) return PLAIN
   return looksLikeText(sample) ? { name: 'bytes', bom: false } : undefined
 }
 
@@ -122,14 +123,4 @@ function looksLikeText(sample: Buffer): boolean {
     if (control || byte === 0x7f) odd++
   }
   return odd * 100 <= sample.length
-}
-
-function withoutHalfCharacter(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!
-    if ((byte & 0b1100_0000) === 0b1000_0000) continue
-    const needs = byte >= 0b1111_0000 ? 4 : byte >= 0b1110_0000 ? 3 : byte >= 0b1100_0000 ? 2 : 1
-    return needs > back ? bytes.subarray(0, bytes.length - back) : bytes
-  }
-  return bytes
 }

@@ -1,5 +1,6 @@
 // Bounded retention of one output stream: counts every byte, keeps head and tail, cuts between code points, and hands
 // everything to a file once it outgrows memory. Memory is proportional to the limit; a line of any length is only bytes here.
+import { utf8CompleteLength, utf8ContinuationLength } from '@deepseek-ai/cordis'
 import type { ShellOutput, ShellSpillFile } from './types.ts'
 
 /** Small chunks are merged once there are this many, so that one-byte writes cost neither a list nor a copy each. */
@@ -51,8 +52,8 @@ export class HeadTail {
       return { text: Buffer.concat([head, tail]).toString('utf8'), truncated: false, totalBytes: total }
     }
     const spilled = this.#finishSpill()
-    const first = head.subarray(0, completeLength(head))
-    const last = tail.subarray(continuationLength(tail))
+    const first = head.subarray(0, utf8CompleteLength(head))
+    const last = tail.subarray(utf8ContinuationLength(tail))
     const missing = total - first.length - last.length
     const headText = first.toString('utf8')
     const gap = `${headText === '' || headText.endsWith('\n') ? '' : '\n'}[${missing} bytes omitted]\n`
@@ -113,22 +114,4 @@ function join(retained: Retained): Buffer {
 
 function copy(chunk: Uint8Array): Uint8Array {
   return Uint8Array.prototype.slice.call(chunk)
-}
-
-/** Length of `bytes` without a code point that its end cuts in half. Bytes that are no UTF-8 anyway are left alone. */
-export function completeLength(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!
-    if ((byte & 0b1100_0000) === 0b1000_0000) continue
-    const needs = byte >= 0b1111_0000 ? 4 : byte >= 0b1110_0000 ? 3 : byte >= 0b1100_0000 ? 2 : 1
-    return needs > back ? bytes.length - back : bytes.length
-  }
-  return bytes.length
-}
-
-/** How many bytes at the start belong to a code point that began before. At most 3: more is no UTF-8. */
-export function continuationLength(bytes: Uint8Array): number {
-  let length = 0
-  while (length < 3 && length < bytes.length && (bytes[length]! & 0b1100_0000) === 0b1000_0000) length++
-  return length
 }

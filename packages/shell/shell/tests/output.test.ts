@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HeadTail, type ShellSpillFile } from '../src/index.ts'
-import { completeLength, continuationLength } from '../src/output.ts'
+import { utf8CompleteLength as completeLength, utf8ContinuationLength as continuationLength } from '@deepseek-ai/cordis'
 
 const GAP = /(?:^|\n)\[(\d+) bytes omitted\]\n/
 
