@@ -1,13 +1,13 @@
 // The confining bash provider of `ctx.shell`: the shared executor core with bash's argv, each command handed to `ctx.sandbox` first.
 // What a policy is and how it is enforced is decided there.
-import { Service, type Context } from '@deepseek-ai/cordis'
+import type { Context } from '@deepseek-ai/cordis'
 import type { SandboxMode, SandboxPolicy } from '@deepseek-ai/dsh-sandbox'
-import { Shell, type ShellProcess, type ShellRequest, type ShellResult, type ShellSpec } from '@deepseek-ai/dsh-shell'
 import {
   bashConfig,
   bashConfigSchema,
   bashDialect,
   LocalExecutor,
+  LocalShell,
   type BashOptions,
   type Confine,
 } from '@deepseek-ai/dsh-shell/executor'
@@ -16,14 +16,14 @@ import {
  * Runs `bash -c <command>` under the request's policy, or under the host's default for no session. A command that cannot be
  * confined is not run: `run()` rejects with `SANDBOX_UNAVAILABLE` or `SANDBOX_POLICY_INVALID`.
  */
-export class BashSandbox extends Shell {
+export class BashSandbox extends LocalShell {
   static override readonly name = 'bash-sandbox'
   static readonly inject = ['sandbox', 'sandboxPolicy']
   static readonly Config = bashConfigSchema('bash-sandbox')
 
   readonly sandboxMode: SandboxMode
   readonly dialect = 'bash'
-  private readonly executor: LocalExecutor
+  protected readonly executor: LocalExecutor
 
   /** Throws `ShellError` (`SHELL_NOT_FOUND`) when there is no bash. */
   constructor(ctx: Context, options: BashOptions = {}) {
@@ -31,22 +31,6 @@ export class BashSandbox extends Shell {
     const limits = bashConfig(options)
     this.sandboxMode = ctx.sandboxPolicy.defaultMode
     this.executor = new LocalExecutor({ dialect: bashDialect(limits.shellPath), limits, confine: confineBy(ctx) })
-  }
-
-  *[Service.init](): Generator<() => Promise<void>, void, void> {
-    yield () => this.executor.dispose()
-  }
-
-  resolve(request: ShellRequest): ShellSpec {
-    return this.executor.resolve(request)
-  }
-
-  run(spec: ShellSpec): Promise<ShellResult> {
-    return this.executor.run(spec)
-  }
-
-  start(spec: ShellSpec): Promise<ShellProcess> {
-    return this.executor.start(spec)
   }
 }
 

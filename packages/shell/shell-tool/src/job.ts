@@ -10,7 +10,6 @@ import type { ShellProcess, ShellResult } from '@deepseek-ai/dsh-shell'
 export function shellJob(starting: Promise<ShellProcess>, cursor: number, files: () => readonly string[]): JobWork {
   const reader = new OutputReader(cursor, files)
   let cancelled = false
-  const kill = (process: ShellProcess): void => process.kill()
   const run = async (): Promise<JobEnd> => {
     try {
       const process = await starting
@@ -27,7 +26,7 @@ export function shellJob(starting: Promise<ShellProcess>, cursor: number, files:
     done: run(),
     cancel() {
       cancelled = true
-      if (reader.process !== undefined) kill(reader.process)
+      reader.process?.kill()
     },
     readOutput: (maxBytes) => reader.take(maxBytes),
     peekOutput: (maxBytes) => reader.peek(maxBytes),

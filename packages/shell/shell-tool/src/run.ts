@@ -66,7 +66,7 @@ class ShellCall {
     promotion?.offer(process, promotesAtLimit ? limit : undefined)
     try {
       const end = await Promise.race([process.result, ...(promotion === undefined ? [] : [promotion.done])])
-      if (typeof end === 'object' && 'jobId' in end) return { ...end, workdir: spec.workdir }
+      if ('jobId' in end) return { ...end, workdir: spec.workdir }
       return this.#finished(end, limit)
     } finally {
       promotion?.withdraw()
@@ -175,9 +175,9 @@ class Promotion {
 
   #promote(process: ShellProcess, by: 'person' | 'timeout'): string {
     if (this.#over) throw new HarnessError('the call has ended', 'JOB_NOT_FOUND')
-    const { jobs, wording } = { ...this.#setup.services, wording: this.#setup.wording }
+    const { services, wording } = this.#setup
     const printed = process.read(0)
-    const jobId = jobs!.start({
+    const jobId = services.jobs!.start({
       kind: wording.tool,
       label: this.#label,
       owner: this.#exec.agent,

@@ -1,4 +1,5 @@
 // What a shell tool takes and what it returns: the canonical value, independent facts only. Which parameters a model sees depends on what the host can do.
+import { ESCALATION_PARAMETERS } from '@deepseek-ai/dsh-approval'
 import type { InferArgs, InferValue, ParameterSchemaSpec, ValueSchemaSpec } from '@deepseek-ai/dsh-tools'
 import type { ShellWording } from './wording.ts'
 
@@ -42,20 +43,6 @@ const BACKGROUND_PARAMETER = {
   run_in_background: {
     type: 'boolean',
     description: 'Return at once and let the command go on as a job without a limit. Read it with job_output.',
-  },
-} as const satisfies ParameterSchemaSpec
-
-const ESCALATION_PARAMETERS = {
-  sandbox_permissions: {
-    type: 'string',
-    enum: ['workspace-write', 'danger-full-access'],
-    description:
-      'Only to repeat a command that the sandbox has just denied: the narrowest mode that lets it pass. A person is asked, for this one call.',
-  },
-  justification: {
-    type: 'string',
-    description: 'Goes with sandbox_permissions: one sentence for the person, saying why.',
-    minLength: 1,
   },
 } as const satisfies ParameterSchemaSpec
 

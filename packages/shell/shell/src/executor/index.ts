@@ -11,4 +11,5 @@ export {
 export { EXECUTOR_CHECKS, EXECUTOR_DEFAULTS, type ExecutorLimits } from './config.ts'
 export { QUIET_ENVIRONMENT } from './environment.ts'
 export type { Argv } from './execution.ts'
+export { LocalShell } from './local-shell.ts'
 export { LocalExecutor, type Confine, type Dialect, type ExecutorOptions, type Invocation } from './local-executor.ts'
