@@ -47,11 +47,10 @@ function byLines(file: string, place: Place, wanted: string, eol: string): Repla
     after.map(({ text }) => text),
   )
   const replacements: Replacement[] = []
-  let [oldAt, newAt] = [0, 0]
+  let oldAt = 0
   for (const part of parts) {
     if (!part.added && !part.removed) {
       oldAt += part.value.length
-      newAt += part.value.length
       continue
     }
     const at = place.start + (before[oldAt]?.start ?? place.end - place.start)
@@ -62,7 +61,6 @@ function byLines(file: string, place: Place, wanted: string, eol: string): Repla
     } else {
       const text = part.value.map((line) => line + eol).join('')
       replacements.push({ start: at, end: at, text })
-      newAt += part.value.length
     }
   }
   return [trimmed(file, joined(file, place, replacements, { eol, endsOpen, before, after }))]

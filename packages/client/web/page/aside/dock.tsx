@@ -1,7 +1,7 @@
 // Above the composer: the session's jobs and terminals as chips, and the one that is looked at as a panel.
 import type { AsideFrame } from '@deepseek-ai/dsh-server/protocol'
 import type { JobRow } from '@deepseek-ai/dsh-jobs'
-import { Cog, SquareTerminal, TerminalSquare, X } from 'lucide-react'
+import { Cog, SquareTerminal, X } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { call, messageOf } from '../api.ts'
 import { Arc } from '../cards/glyph.tsx'
@@ -134,7 +134,7 @@ function JobPanel({ sessionId, job, onClose, onAttempt }: JobPanelProps) {
       data-job={job.id}
     >
       <header className="flex h-8 items-center gap-2 border-b border-line px-3 text-meta">
-        <TerminalSquare size={13} className="flex-none text-ink3" />
+        <SquareTerminal size={13} className="flex-none text-ink3" />
         <span className="flex-none font-medium">{job.id}</span>
         <span className="min-w-0 truncate font-mono text-mono text-ink2" title={job.label}>
           {job.label}
