@@ -1,7 +1,9 @@
 // Cuts the middle out of UTF-8 text, between code points.
 
+// Note: a plain `Uint8Array`, since a public type that names `Buffer` would ask consumers for Node's types.
 /** Head, note and tail, together within `maxBytes`. `note` is asked for the number of bytes that are missing. */
-export function cutMiddle(bytes: Buffer, maxBytes: number, note: (missing: number) => string): string {
+export function cutMiddle(utf8: Uint8Array, maxBytes: number, note: (missing: number) => string): string {
+  const bytes = Buffer.from(utf8.buffer, utf8.byteOffset, utf8.length)
   // The widest note this text can need decides what is left for head and tail.
   const room = maxBytes - Buffer.byteLength(note(bytes.length))
   if (room <= 0) return bytes.toString('utf8', 0, backToBoundary(bytes, maxBytes))
