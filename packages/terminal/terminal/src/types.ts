@@ -56,6 +56,7 @@ export interface OpenRequest {
 }
 
 export interface SendRequest {
+  /** Each line is typed when somebody waits for it, with Enter. */
   readonly text: string
   /** Press Enter after it. Default true. */
   readonly submit?: boolean
@@ -73,10 +74,12 @@ export interface SendResult {
   readonly status: TerminalStatus
   /** The program waits for input that looks like an answer to a question (a password, a confirmation), not for a command. */
   readonly prompt?: TerminalPrompt
+  /** Lines that were not typed: the wait for the one before them ended otherwise, or the program asks for something hidden. */
+  readonly untyped?: string
 }
 
 export interface TerminalPrompt {
-  /** The line the cursor stands on. */
+  /** The line the cursor stands on; where that is blank, the one above that asks. */
   readonly text: string
   /** The terminal does not echo what is typed: a password. */
   readonly hidden: boolean

@@ -9,7 +9,11 @@ export {
   type BashOptions,
 } from './bash.ts'
 export { EXECUTOR_CHECKS, EXECUTOR_DEFAULTS, type ExecutorLimits } from './config.ts'
-export { QUIET_ENVIRONMENT } from './environment.ts'
+export { QUIET_ENVIRONMENT, commandEnvironment } from './environment.ts'
 export type { Argv } from './execution.ts'
 export { LocalShell } from './local-shell.ts'
 export { LocalExecutor, type Confine, type Dialect, type ExecutorOptions, type Invocation } from './local-executor.ts'
+export { linuxTable } from './process-table.ts'
+export { ProcessTree } from './process-tree.ts'
+export { Watchdog } from './watchdog.ts'
+export { workdirProblem } from './workdir.ts'

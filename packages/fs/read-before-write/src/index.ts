@@ -1,0 +1,2 @@
+// Public surface of @deepseek-ai/dsh-read-before-write. Anything added here is public.
+export {}
