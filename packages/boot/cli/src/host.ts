@@ -13,6 +13,8 @@ export interface HostFlags {
   patch: string[]
   preset: string
   cwd?: string
+  /** Mode of the sandbox policy. Default: what the composition says. */
+  permission?: string
   model?: string
   /** Milliseconds for the import and the start of one plugin. Default: the loader's. */
   readyTimeout?: number
@@ -33,10 +35,12 @@ export function composition(flags: HostFlags, overrides: readonly RowOverride[] 
   const patches = flags.patch.map((file) => resolve(file))
   if (flags.cwd !== undefined) enter(flags.cwd)
   const model = flags.model === undefined ? [] : [{ id: 'llm', config: { default: flags.model } }]
+  const permission =
+    flags.permission === undefined ? [] : [{ id: 'sandbox-policy', config: { mode: flags.permission } }]
   return compose({
     presets: presetFiles(flags.preset),
     patches,
-    overrides: [...model, ...overrides],
+    overrides: [...model, ...permission, ...overrides],
     prepared: PREPARED_PRESETS,
   })
 }

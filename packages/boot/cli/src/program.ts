@@ -8,7 +8,8 @@ import type { HostFlags } from './host.ts'
 const HELP_FOOTER = `
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 refused, 4 model provider failed, 130 interrupted.
-Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DSH_TOOLS_MODE (native, code or both), DEEPSEEK_API_KEY,
+Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DSH_TOOLS_MODE (native, code or both), DSH_PERMISSION
+  (read-only, workspace-write or danger-full-access), DSH_NETWORK (none, allowlist or open), DEEPSEEK_API_KEY,
   DEEPSEEK_BASE_URL, OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL.`
 
 export interface WebFlags extends HostFlags {
@@ -141,6 +142,13 @@ function hostFlags(command: Command, preset: string): Command {
     .option('--patch <file>', 'add or change plugins with this file; repeat for more, later ones win', collect, [])
     .addOption(new Option('--preset <name>', 'composition to start from').default(preset))
     .option('--cwd <folder>', 'folder to work in (default: the current one)')
+    .addOption(
+      new Option('--permission <mode>', 'what commands and file tools may do (default: workspace-write)').choices([
+        'read-only',
+        'workspace-write',
+        'danger-full-access',
+      ]),
+    )
     .option('--model <name>', 'model to use, as provider/model, model or provider')
     .option('--ready-timeout <ms>', 'how long a plugin may take to start (default: 10000)', milliseconds)
     .addOption(

@@ -3,8 +3,8 @@ import { HarnessError } from '@deepseek-ai/cordis'
 import { fileURLToPath } from 'node:url'
 
 const STACKS = {
-  web: ['base', 'shell-posix', 'web'],
-  headless: ['base', 'shell-posix', 'headless'],
+  web: ['base', 'shell-posix', 'shell-windows', 'files', 'terminals', 'web'],
+  headless: ['base', 'shell-posix', 'shell-windows', 'files', 'headless'],
 } as const
 
 export type PresetName = keyof typeof STACKS

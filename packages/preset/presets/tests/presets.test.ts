@@ -11,24 +11,28 @@ const composed = (name: string, platform: string, env: Record<string, string> = 
   compose({ ...options, env, platform, presets: presetFiles(name) })
 const ids = (composition: Composition): string[] => composition.rows.map((row) => row.id)
 
-const shared = ['system-prompt', 'tools', 'code-runtime', 'sessions', 'llm', 'deepseek', 'openai', 'offline', 'agents']
-const bash = ['shell', 'tool-bash']
-const browser = ['server', 'page']
+const core = ['system-prompt', 'tools', 'code-runtime', 'sessions', 'llm', 'deepseek', 'openai', 'offline', 'agents']
+const shared = [...core, 'spill', 'jobs', 'tool-jobs', 'sandbox-policy']
+const posix = ['sandbox', 'shell', 'tool-bash']
+const windows = ['pwsh', 'tool-pwsh']
+const files = ['fs']
+const terminals = ['terminals', 'terminal-pty', 'tool-terminal']
+const browser = ['approval', 'user-questions', 'server', 'page']
 
 describe('presets', () => {
   it.each([
-    ['web', 'linux', [...shared, ...bash, ...browser]],
-    ['web', 'darwin', [...shared, ...bash, ...browser]],
-    ['web', 'win32', [...shared, ...browser]],
-    ['headless', 'linux', [...shared, ...bash]],
-    ['headless', 'darwin', [...shared, ...bash]],
-    ['headless', 'win32', shared],
-  ])('compose %s on %s', (name, platform, wanted) => {
+    ['web', 'linux', [...shared, ...posix, ...files, ...terminals, ...browser], windows],
+    ['web', 'darwin', [...shared, ...posix, ...files, ...terminals, ...browser], windows],
+    ['web', 'win32', [...shared, ...windows, ...files, ...browser], [...posix, ...terminals]],
+    ['headless', 'linux', [...shared, ...posix, ...files], windows],
+    ['headless', 'darwin', [...shared, ...posix, ...files], windows],
+    ['headless', 'win32', [...shared, ...windows, ...files], posix],
+  ])('compose %s on %s', (name, platform, wanted, left) => {
     const composition = composed(name, platform)
     expect(ids(composition)).toEqual(wanted)
     expect(composition.rows.filter((row) => !row.required).map((row) => row.id)).toEqual(['code-runtime'])
     expect(composition.rows.every((row) => !row.disabled)).toBe(true)
-    expect(composition.skipped.map((row) => row.id)).toEqual(platform === 'win32' ? bash : [])
+    expect(composition.skipped.map((row) => row.id)).toEqual(left)
   })
 
   it('keep sessions and provider settings under the home folder, and the server on loopback', () => {
@@ -38,6 +42,13 @@ describe('presets', () => {
     expect(config('openai')).toEqual({ provider: 'openai', home: '/home/me/.dsh', models: ['gpt-5-mini'] })
     expect(config('llm')).toEqual({ default: '' })
     expect(config('server')).toMatchObject({ host: '127.0.0.1', port: 3080 })
+  })
+
+  it('take the permission and the network of commands from the environment, and confine without', () => {
+    const policy = (env: Record<string, string>): unknown =>
+      composed('headless', 'linux', env).rows.find(({ id }) => id === 'sandbox-policy')?.config
+    expect(policy({})).toEqual({ mode: 'workspace-write', network: 'open' })
+    expect(policy({ DSH_PERMISSION: 'read-only', DSH_NETWORK: 'none' })).toEqual({ mode: 'read-only', network: 'none' })
   })
 
   it('take models from the environment', () => {

@@ -118,7 +118,7 @@ describe('dsh call', () => {
   it('names the tools there are when one is unknown', async () => {
     const refused = await world.dsh(['call', 'grete', ...GREET_PATCH])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toBe('dsh: grete: UNKNOWN_TOOL: unknown tool "grete"; there are bash, greet\n')
+    expect(refused.stderr).toMatch(/^dsh: grete: UNKNOWN_TOOL: unknown tool "grete"; there are bash, .*\bgreet\b.*\n$/)
   })
 
   it('ends quietly when its reader has seen enough', async () => {
@@ -131,12 +131,13 @@ describe('dsh call', () => {
 describe('dsh tools', () => {
   it('lists names and first lines, or the schemas as JSON', async () => {
     const { stdout } = await world.dsh(['tools', 'list', ...GREET_PATCH])
-    expect(stdout).toMatch(/^bash {3}Runs a command .*\ngreet {2}Greet a person by name\.\n$/)
+    expect(stdout).toMatch(/^bash +Runs a command .*$/m)
+    expect(stdout).toMatch(/^greet +Greet a person by name\.$/m)
     expect(await world.dsh(['tools', ...GREET_PATCH])).toMatchObject({ code: 0, stdout })
     const listed = await world.dsh(['tools', 'list', '--json', ...GREET_PATCH])
     const schemas = JSON.parse(listed.stdout) as { name: string; parameters: unknown }[]
-    expect(schemas.map(({ name }) => name)).toEqual(['bash', 'greet'])
-    expect(schemas[1]).toEqual({
+    expect(schemas).toHaveLength(stdout.trimEnd().split('\n').length)
+    expect(schemas.find(({ name }) => name === 'greet')).toEqual({
       name: 'greet',
       description: 'Greet a person by name.',
       parameters: expect.objectContaining({ type: 'object', required: ['name'] }),
@@ -147,7 +148,8 @@ describe('dsh tools', () => {
     const { stdout } = await world.dsh(['tools', 'show', 'greet', ...GREET_PATCH])
     expect(JSON.parse(stdout)).toMatchObject({ name: 'greet', output: { type: 'string' } })
     const unknown = await world.dsh(['tools', 'show', 'nope'])
-    expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: 'dsh: there is no tool "nope"; there are bash\n' })
+    expect(unknown).toMatchObject({ code: 2, stdout: '' })
+    expect(unknown.stderr).toMatch(/^dsh: there is no tool "nope"; there are .*\bbash\b.*\n$/)
   })
 })
 

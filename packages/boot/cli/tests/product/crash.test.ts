@@ -1,7 +1,6 @@
 // A server that dies in the middle of a tool call: what is on disk is opened again, says what is not known, and goes on.
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { alive, World } from './harness.ts'
+import { Waiting, World } from './harness.ts'
 
 let world: World
 beforeAll(() => {
@@ -13,19 +12,13 @@ it('opens a session whose server was killed during a call, closes the call and t
   const first = await world.serve()
   const { id } = await first.call('sessions.create', {})
   const reader = await first.events(id)
-  const pidFile = world.file('pid')
-  const command = `echo $$ > ${pidFile}; exec sleep 60`
-  const text = `/bash ${JSON.stringify({ command, description: 'Wait' })}`
+  const waiting = new Waiting(world)
+  const text = `/bash ${JSON.stringify({ command: waiting.command, description: 'Wait' })}`
   await first.call('sessions.send', { id, text })
   await reader.until(({ events }) => events.some(({ type }) => type === 'tool/call'))
-  const pid = await vi.waitFor(() => {
-    const found = Number(readFileSync(pidFile, 'utf8'))
-    expect(found).toBeGreaterThan(0)
-    return found
-  }, 10_000)
+  await waiting.started()
   expect(await first.stop('SIGKILL')).toMatchObject({ signal: 'SIGKILL' })
-  // Nobody was left to end what the server had started.
-  if (alive(pid)) process.kill(pid, 'SIGKILL')
+  await vi.waitFor(() => expect(waiting.running()).toBe(false), 5000)
 
   const second = await world.serve()
   const [row] = await second.call('sessions.list', {})

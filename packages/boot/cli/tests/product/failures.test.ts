@@ -1,9 +1,9 @@
 // What goes wrong around the product, and that each costs only itself: a clear message, an exit code, and the rest still works.
 import { readFileSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMockLlm } from '@deepseek-ai/dsh-llm-mock'
-import { alive, GREET_PATCH, GREET_PLUGIN, residentMiB, World } from './harness.ts'
+import { GREET_PATCH, GREET_PLUGIN, residentMiB, Waiting, World } from './harness.ts'
 
 let world: World
 beforeAll(() => {
@@ -119,7 +119,8 @@ describe('a plugin that does not start', () => {
     ['call', 'tools', GREET],
     ['web', 'server', ['web', '--no-open', '--preset', 'headless']],
   ])('is missed by name when a patch takes away what dsh %s needs', async (_command, service, words) => {
-    const gone = { agents: ['agents'], tools: ['tools', 'agents', 'tool-bash', 'my-plugin'], server: [] }[service]!
+    const users = ['tools', 'agents', 'tool-bash', 'jobs', 'tool-jobs', 'my-plugin']
+    const gone = { agents: ['agents'], tools: users, server: [] }[service]!
     world.write({
       'gone.yml': gone.length === 0 ? '[]\n' : gone.map((id) => `- { id: ${id}, remove: true }\n`).join(''),
     })
@@ -281,17 +282,13 @@ describe('a call that is refused or interrupted', () => {
   })
 
   it.each(['run', 'call'] as const)('ends dsh %s by SIGINT with 130, its children gone', async (word) => {
-    const pidFile = world.file(`pid-${word}`)
-    const args = JSON.stringify({ command: `echo $$ > ${pidFile}; exec sleep 60`, description: 'Wait' })
+    const waiting = new Waiting(world)
+    const args = JSON.stringify({ command: waiting.command, description: 'Wait' })
     const run = world.start(word === 'run' ? ['run', `/bash ${args}`] : ['call', 'bash', args])
-    const pid = await vi.waitFor(() => {
-      const found = Number(readFileSync(pidFile, 'utf8'))
-      expect(found).toBeGreaterThan(0)
-      return found
-    }, 10_000)
+    await waiting.started()
     run.kill('SIGINT')
     const { code, stdout } = await run.ended
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' })
-    expect(alive(pid)).toBe(false)
+    expect(waiting.running()).toBe(false)
   })
 })

@@ -1,10 +1,11 @@
 // What the product tests share: a folder and home of their own, the built command line as a process, and a client of its server.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { MethodName, MethodResponse, Methods } from '@deepseek-ai/dsh-server/protocol'
+import { expect, vi } from 'vitest'
 import { SseReader } from './sse-reader.ts'
 
 export const checkout = fileURLToPath(new URL('../../../../..', import.meta.url)).replace(/[\\/]$/, '')
@@ -83,16 +84,22 @@ export class Run {
 
 /** A folder, a home and the processes that were started with them. */
 export class World {
+  /** The folder that commands work in. The home is not below it: nothing may write there. */
   readonly path: string
-  readonly env: { PATH: string; HOME: string; DSH_HOME: string }
+  readonly env: { PATH: string; HOME: string; DSH_HOME: string; DSH_PERMISSION?: string }
+  private readonly root: string
   private readonly runs: Run[] = []
 
   constructor(parent: string = tmpdir()) {
     if (!existsSync(bin)) throw new Error(`these tests run ${bin}; run "pnpm build" first`)
-    this.path = realpathSync(mkdtempSync(join(parent, 'dsh-product-')))
-    const home = join(this.path, 'home')
+    this.root = realpathSync(mkdtempSync(join(parent, 'dsh-product-')))
+    this.path = join(this.root, 'work')
+    const home = join(this.root, 'home')
+    mkdirSync(this.path)
     mkdirSync(home)
     this.env = { PATH: process.env['PATH'] ?? '', HOME: home, DSH_HOME: join(home, 'dsh') }
+    // What these tests are about works with no sandbox too.
+    if (!canConfine()) this.env.DSH_PERMISSION = 'danger-full-access'
   }
 
   get home(): string {
@@ -136,7 +143,39 @@ export class World {
   /** Ends what was started and still runs, then removes the folder. */
   async remove(): Promise<void> {
     await Promise.all(this.runs.map((run) => run.stop()))
-    rmSync(this.path, { recursive: true, force: true })
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+/** Whether commands can be confined here: what the default permission asks for. */
+export function canConfine(): boolean {
+  const confined =
+    process.platform === 'darwin'
+      ? spawnSync('sandbox-exec', ['-p', '(version 1)(allow default)', 'true'])
+      : spawnSync('bwrap', ['--ro-bind', '/', '/', '--unshare-pid', '--proc', '/proc', 'true'])
+  return confined.status === 0
+}
+
+/** A command that waits for a minute and can be found from outside, whatever namespace its pid is of. */
+export class Waiting {
+  readonly command: string
+  private readonly file: string
+  private readonly marker: string
+
+  constructor(world: World) {
+    this.marker = `60.${Math.floor(Math.random() * 1e9)}`
+    this.file = world.file(`started-${this.marker}`)
+    this.command = `touch ${this.file}; exec sleep ${this.marker}`
+  }
+
+  async started(): Promise<void> {
+    await vi.waitFor(() => expect(existsSync(this.file) && this.running()).toBe(true), 10_000)
+  }
+
+  /** Whether any process of this machine still waits. */
+  running(): boolean {
+    const all = execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' }).split('\n')
+    return all.some((line) => line.trim() === `sleep ${this.marker}`)
   }
 }
 
@@ -193,16 +232,6 @@ export class Served {
   }
 }
 
-export function alive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
-
-/** Resident memory of a process in MiB. */
 export function residentMiB(pid: number): number {
   return Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) / 1024
 }

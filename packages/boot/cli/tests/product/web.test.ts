@@ -1,7 +1,6 @@
 // `dsh web` as a process: when it prints its address, what it takes at rest, and how it ends.
-import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { alive, residentMiB, World } from './harness.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { residentMiB, Waiting, World } from './harness.ts'
 
 let world: World
 beforeAll(() => {
@@ -21,7 +20,8 @@ it('prints one line with its address once everything is up, and rests within its
   // Up means up: the whole composition, not the socket alone.
   const { problems, defaultModel } = await served.call('host.info', {})
   expect({ problems, defaultModel }).toEqual({ problems: [], defaultModel: { provider: 'offline', model: 'offline' } })
-  expect((await served.call('tools.list', {})).map(({ name }) => name)).toEqual(['bash'])
+  const tools = (await served.call('tools.list', {})).map(({ name }) => name)
+  expect(tools).toEqual(expect.arrayContaining(['bash', 'job_output', 'terminal_open']))
   const rss = residentMiB(served.run.pid)
   console.log(`dsh web: ${Math.round(ms)} ms from spawn to HTTP 200, ${Math.round(rss)} MiB at rest`)
   expect(rss).toBeLessThan(120)
@@ -53,19 +53,15 @@ it.each(['SIGTERM', 'SIGINT'] as const)(
     const served = await world.serve()
     const { id } = await served.call('sessions.create', {})
     const reader = await served.events(id)
-    const pidFile = world.file(`pid-${signal}`)
-    const command = `echo $$ > ${pidFile}; exec sleep 60`
-    await served.call('sessions.send', { id, text: `/bash ${JSON.stringify({ command, description: 'Wait' })}` })
-    const pid = await vi.waitFor(() => {
-      const found = Number(readFileSync(pidFile, 'utf8'))
-      expect(found).toBeGreaterThan(0)
-      return found
-    }, 10_000)
+    const waiting = new Waiting(world)
+    const args = JSON.stringify({ command: waiting.command, description: 'Wait' })
+    await served.call('sessions.send', { id, text: `/bash ${args}` })
+    await waiting.started()
     const began = performance.now()
     const { code, stderr } = await served.stop(signal)
     const ms = performance.now() - began
     expect({ code, stderr }).toEqual({ code: signal === 'SIGTERM' ? 143 : 130, stderr: '' })
-    expect(alive(pid)).toBe(false)
+    expect(waiting.running()).toBe(false)
     expect(ms).toBeLessThan(1000)
     // An open tab does not keep the server up.
     await expect(reader.until(() => false)).rejects.toThrow('the stream ended first')
