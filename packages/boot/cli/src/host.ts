@@ -74,9 +74,20 @@ export async function startComposed(
   flags: HostFlags,
   options: { handleSignals?: boolean; failure: string },
 ): Promise<RunningHost> {
+  const host = await booted(composed, flags, options.handleSignals ?? false)
+  if (host.report.ok) return host
+  await host.dispose()
+  throw new CommandError(options.failure, EXIT.failed)
+}
+
+/** `start` for a command that looks at what there is: a required row that did not start is in the report. */
+export function startWhatCan(flags: HostFlags): Promise<RunningHost> {
+  return booted(composition(flags), flags, false)
+}
+
+async function booted(composed: Composition, flags: HostFlags, handleSignals: boolean): Promise<RunningHost> {
   const log = new BootLog()
   const { log: logLevel, readyTimeout } = flags
-  const handleSignals = options.handleSignals ?? false
   const host: Host = createHost({ logLevel, handleSignals, write: (line) => log.write(line) })
   if (!handleSignals) containFaults(log)
   const report = await boot(composed, {
@@ -85,10 +96,6 @@ export async function startComposed(
     ...(readyTimeout === undefined ? {} : { readyTimeoutMs: readyTimeout }),
   })
   log.release(report)
-  if (!report.ok) {
-    await stopped(host)
-    throw new CommandError(options.failure, EXIT.failed)
-  }
   return { ctx: host.ctx, report, dispose: () => stopped(host) }
 }
 

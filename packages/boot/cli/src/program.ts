@@ -29,8 +29,13 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
     .showHelpAfterError('(dsh --help shows the commands, dsh <command> --help their flags)')
     .addHelpText(
       'after',
-      examples('dsh web', `dsh run 'Use the bash tool to run "uname -a"'`, 'dsh tools list', 'dsh config dump') +
-        HELP_FOOTER,
+      examples(
+        'dsh web',
+        `dsh run 'Use the bash tool to run "uname -a"'`,
+        'dsh tools list',
+        'dsh config dump',
+        'dsh doctor',
+      ) + HELP_FOOTER,
     )
     .exitOverride()
   addWeb(program, exit)
@@ -38,6 +43,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addCall(program, exit)
   addTools(program, exit)
   addConfig(program, exit)
+  addDoctor(program, exit)
   return program
 }
 
@@ -135,6 +141,14 @@ function addConfig(program: Command, exit: (code: ExitCode) => void): void {
     .description('print exactly what would boot, as one YAML document')
     .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless --patch ./cordis.yml'))
     .action(async (flags: HostFlags) => exit(await (await import('./commands/config.ts')).dumpConfig(flags)))
+}
+
+function addDoctor(program: Command, exit: (code: ExitCode) => void): void {
+  hostFlags(program.command('doctor'), 'web')
+    .description('say what works on this machine, what does not, and what to do about it')
+    .option('--json', 'print the findings as JSON')
+    .addHelpText('after', examples('dsh doctor', 'dsh doctor --permission read-only'))
+    .action(async (flags: OutputFlags) => exit(await (await import('./commands/doctor.ts')).doctor(flags)))
 }
 
 function hostFlags(command: Command, preset: string): Command {
