@@ -1,19 +1,12 @@
 // The QuickJS of one worker: instantiated once, a fresh runtime and context for every run.
 import releaseSync from '@jitl/quickjs-wasmfile-release-sync'
-import {
-  newQuickJSWASMModuleFromVariant,
-  newVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSRuntime,
-  type QuickJSSyncVariant,
-  type QuickJSWASMModule,
-} from 'quickjs-emscripten-core'
+import { newVariant, type QuickJSSyncVariant } from 'quickjs-emscripten-core'
 import { PARTS, PRELUDE } from '../guest/prelude.ts'
 import type { Call } from '../protocol.ts'
 import type { Bridge, GuestHost } from '../guest/bridge.ts'
 import { Memory, type CompiledModule, type LinearMemory } from '../web-assembly.ts'
 import { NotJson, readBinaryJson } from './binary-json.ts'
+import { GuestError, Vm, VmModule, type Borrowed, type HostFunction, type Value } from './vm.ts'
 import { answerDecode, answerUrl } from './web.ts'
 
 // Why the cast: the package describes its default export for CommonJS only.
@@ -30,7 +23,7 @@ const STACK_BYTES = 512 * 1024
 const SPENT_BYTES = 64 * MIB
 
 export interface Engine {
-  readonly quickjs: QuickJSWASMModule
+  readonly module: VmModule
   readonly memory: LinearMemory
   readonly maxMemoryMb: number
 }
@@ -39,7 +32,7 @@ export async function startEngine(wasm: CompiledModule, maxMemoryMb: number): Pr
   const maximum = Math.min(Math.ceil(((maxMemoryMb + OWN_MIB) * MIB) / PAGE), 32_768)
   const memory = new Memory({ initial: FIRST_PAGES, maximum })
   const silent = (): void => {}
-  const quickjs = await newQuickJSWASMModuleFromVariant(
+  const module = await VmModule.start(
     newVariant(variant, {
       // Why the casts: see `web-assembly.ts`; and the printers are emscripten's, unknown to these types.
       wasmModule: wasm as never,
@@ -47,7 +40,7 @@ export async function startEngine(wasm: CompiledModule, maxMemoryMb: number): Pr
       emscriptenModule: { print: silent, printErr: silent } as object,
     }),
   )
-  return { quickjs, memory, maxMemoryMb }
+  return { module, memory, maxMemoryMb }
 }
 
 export const isSpent = (engine: Engine): boolean => engine.memory.buffer.byteLength > SPENT_BYTES
@@ -60,192 +53,180 @@ export type RunHost = Pick<GuestHost, 'fail' | 'log' | 'startTimer' | 'stopTimer
 
 type Entry = keyof Bridge | 'fire'
 
+export interface Thrown {
+  name: string
+  message: string
+  stack: string
+}
+
 /** One fresh context with its prelude. Everything but `dispose` may throw what breaks out of the engine: the worker is lost then. */
 export class Guest {
-  readonly runtime: QuickJSRuntime
-  private readonly context: QuickJSContext
-  private readonly entries = new Map<Entry, QuickJSHandle>()
+  private readonly vm: Vm
+  private readonly entries = new Map<Entry, Value>()
   private host: RunHost | undefined
 
   constructor(engine: Engine) {
-    this.runtime = engine.quickjs.newRuntime()
-    this.runtime.setMemoryLimit(engine.maxMemoryMb * MIB)
-    this.runtime.setMaxStackSize(STACK_BYTES)
-    this.context = this.runtime.newContext()
-    const made = this.context.unwrapResult(this.context.evalCode(PRELUDE, 'prelude'))
+    this.vm = new Vm(engine.module, { memoryBytes: engine.maxMemoryMb * MIB, stackBytes: STACK_BYTES })
+    const made = this.evaluated(PRELUDE)
     const host = this.offer()
-    const entries = this.context.unwrapResult(this.context.callFunction(made, this.context.undefined, host))
+    const { value: entries, error } = this.vm.call(made, host)
+    if (error !== undefined) throw new Error(`the prelude failed: ${this.consumeError(error).message}`)
     const names: Entry[] = ['install', 'start', 'settle', 'fail', 'fire']
-    for (const name of names) this.entries.set(name, this.context.getProp(entries, name))
-    for (const handle of [made, host, entries]) handle.dispose()
+    for (const name of names) this.entries.set(name, this.vm.property(entries, name))
+    for (const value of [made, host, entries]) this.vm.free(value)
   }
 
-  attach(host: RunHost): void {
+  attach(host: RunHost, mustStop: () => boolean): void {
     this.host = host
+    this.vm.onInterrupt(mustStop)
   }
 
   /** Evaluates the wrapped program and starts it. Returns what a syntax error says. */
-  startProgram(code: string, file: string): { name: string; message: string; stack: string } | undefined {
-    const made = this.context.evalCode(code, file, { strict: true })
+  startProgram(code: string, file: string): Thrown | undefined {
+    const made = this.vm.evaluate(code, file)
     if (made.error !== undefined) return this.consumeError(made.error)
-    const started = this.enter('start', made.value)
-    made.value.dispose()
+    const started = this.call('start', made.value)
+    this.vm.free(made.value)
     return started
   }
 
   /** Calls an entry point. Returns what it threw: only the uncatchable, since entries catch the rest. */
-  enter(name: Entry, ...args: (QuickJSHandle | string | number | boolean)[]): ReturnType<Guest['startProgram']> {
-    const owned: QuickJSHandle[] = []
-    const handles = args.map((arg) => {
-      if (typeof arg === 'object') return arg
-      if (typeof arg === 'boolean') return arg ? this.context.true : this.context.false
-      const handle = typeof arg === 'string' ? this.text(arg) : this.context.newNumber(arg)
-      owned.push(handle)
-      return handle
-    })
-    const result = this.context.callFunction(this.entries.get(name) as QuickJSHandle, this.context.undefined, handles)
-    for (const handle of owned) handle.dispose()
-    if (result.error !== undefined) return this.consumeError(result.error)
-    result.value.dispose()
-    return undefined
+  enter(name: Entry, argument: string | number): Thrown | undefined {
+    const value = typeof argument === 'string' ? this.vm.text(argument) : this.vm.number(argument)
+    const thrown = this.call(name, value)
+    this.vm.free(value)
+    return thrown
   }
 
-  /** Runs at most `limit` jobs; returns whether there may be more. */
-  runJobs(limit: number): boolean {
-    const result = this.runtime.executePendingJobs(limit)
-    if (result.error !== undefined) result.error.dispose()
-    return this.runtime.hasPendingJob()
+  get hasPendingJob(): boolean {
+    return this.vm.hasPendingJob
+  }
+
+  runJobs(limit: number): void {
+    this.vm.runJobs(limit)
+  }
+
+  memoryUsage(): string {
+    return this.vm.memoryUsage()
   }
 
   dispose(): void {
     this.host = undefined
-    for (const handle of this.entries.values()) handle.dispose()
-    this.context.dispose()
-    this.runtime.dispose()
+    for (const value of this.entries.values()) this.vm.free(value)
+    this.vm.dispose()
   }
 
-  private consumeError(error: QuickJSHandle): { name: string; message: string; stack: string } {
+  private call(name: Entry, argument: Borrowed): Thrown | undefined {
+    const { value, error } = this.vm.call(this.entries.get(name) as Value, argument)
+    if (error !== undefined) return this.consumeError(error)
+    this.vm.free(value)
+    return undefined
+  }
+
+  private consumeError(error: Value): Thrown {
     const read = (key: string): string => {
-      const handle = this.context.getProp(error, key)
-      const text = this.context.typeof(handle) === 'string' ? this.context.getString(handle) : ''
-      handle.dispose()
+      const value = this.vm.property(error, key)
+      const text = this.string(value)
+      this.vm.free(value)
       return text
     }
     // Note: the error is the engine's own (syntax, interrupt, memory); `null` stands for "no memory even for an error".
-    const isObject = this.context.typeof(error) === 'object' && !this.context.eq(error, this.context.null)
-    const told = isObject
+    const told = this.vm.isObject(error)
       ? { name: read('name'), message: read('message'), stack: read('stack') }
       : { name: 'InternalError', message: 'out of memory', stack: '' }
-    error.dispose()
+    this.vm.free(error)
     return told
   }
 
-  /** Note: `newString` stops at a NUL; texts that may hold one cross as JSON, which escapes it. */
-  private text(text: string): QuickJSHandle {
-    return this.context.newString(text)
+  private evaluated(code: string): Value {
+    const { value, error } = this.vm.evaluate(code, 'prelude')
+    if (error === undefined) return value
+    const { name, message } = this.consumeError(error)
+    throw new GuestError(`${name}: ${message}`)
   }
 
-  private string(handle: QuickJSHandle | undefined): string {
-    const value = handle === undefined ? undefined : this.read(handle)
-    return typeof value === 'string' ? value : ''
+  private string(value: Borrowed | undefined): string {
+    const read = value === undefined ? undefined : this.read(value)
+    return typeof read === 'string' ? read : ''
   }
 
-  private number(handle: QuickJSHandle | undefined): number {
-    return handle === undefined ? 0 : this.context.getNumber(handle)
+  private number(value: Borrowed | undefined): number {
+    return value === undefined ? 0 : this.vm.numberOf(value)
   }
 
-  /** Throws `NotJson` when the value is not JSON. */
-  private read(handle: QuickJSHandle): unknown {
-    const serialised = this.context.encodeBinaryJSON(handle)
+  private isTrue(value: Borrowed | undefined): boolean {
+    return value !== undefined && this.vm.same(value, this.vm.true)
+  }
+
+  /** Gives undefined when the value is not JSON. */
+  private read(value: Borrowed): unknown {
     try {
-      return this.withBytes(serialised, readBinaryJson)
-    } finally {
-      serialised.dispose()
-    }
-  }
-
-  /** Hands over a copy in the engine's memory that lives as long as `use`. */
-  private withBytes<T>(handle: QuickJSHandle, use: (bytes: Uint8Array) => T): T {
-    let copy
-    try {
-      copy = this.context.getArrayBuffer(handle)
-    } catch (thrown) {
-      throw new NotJson('the engine refused to serialise the value', { cause: thrown })
-    }
-    try {
-      return use(copy.value)
-    } finally {
-      copy.dispose()
-    }
-  }
-
-  private json(handle: QuickJSHandle | undefined): string | undefined {
-    if (handle === undefined) return undefined
-    try {
-      return JSON.stringify(this.read(handle))
+      return this.vm.serialised(value, readBinaryJson)
     } catch (thrown) {
       if (thrown instanceof NotJson || thrown instanceof RangeError) return undefined
       throw thrown
     }
   }
 
-  private offer(): QuickJSHandle {
-    const { context } = this
-    const offered = context.newObject()
-    const add = (name: keyof GuestHost, answer: (...args: QuickJSHandle[]) => QuickJSHandle | undefined): void => {
-      const made = context.newFunction(name, answer)
-      context.setProp(offered, name, made)
-      made.dispose()
+  private json(value: Borrowed | undefined): string | undefined {
+    return value === undefined ? undefined : JSON.stringify(this.read(value))
+  }
+
+  private offer(): Value {
+    const { vm } = this
+    const offered = vm.object()
+    for (const [name, answer] of Object.entries(this.answers())) {
+      const made = vm.function(name, answer)
+      vm.setProperty(offered, name, made)
+      vm.free(made)
     }
-    const refusal = (why: string | undefined): QuickJSHandle | undefined =>
-      why === undefined ? undefined : this.text(why)
-    add('call', (call) => {
-      const text = this.json(call)
-      // Note: the id is the first number of the list.
-      return text === undefined
-        ? this.text('')
-        : refusal(this.host?.call({ id: Number.parseInt(text.slice(1), 10), text }))
-    })
-    add('done', (hasValue, value) => {
-      const json = hasValue !== undefined && context.eq(hasValue, context.true) ? this.json(value) : ''
-      if (json === undefined) return context.false
-      this.host?.done(json === '' ? undefined : json)
-      return context.true
-    })
-    add('fail', (kind, message, stack) => {
-      const known = this.string(kind) === 'invalid-output' ? 'invalid-output' : 'exception'
-      this.host?.fail(known, this.string(message), this.string(stack))
-      return undefined
-    })
-    add('log', (line) => {
-      this.host?.log(this.string(line))
-      return undefined
-    })
-    add('startTimer', (id, delay, repeats) => {
-      const again = repeats !== undefined && context.eq(repeats, context.true)
-      return refusal(this.host?.startTimer(this.number(id), this.number(delay), again))
-    })
-    add('stopTimer', (id) => {
-      this.host?.stopTimer(this.number(id))
-      return undefined
-    })
-    add('load', (part) => {
-      const made = context.unwrapResult(context.evalCode(PARTS[this.string(part)] ?? '', 'prelude'))
-      return made
-    })
-    add('url', (request) => this.text(answerUrl(this.string(request))))
-    add('encode', (text) => {
-      const bytes = Buffer.from(this.string(text), 'utf8')
-      return context.newArrayBuffer(Uint8Array.from(bytes).buffer)
-    })
-    add('decode', (bytes, start, length, options) => {
-      if (bytes === undefined) return this.text('{}')
-      const from = this.number(start)
-      const size = this.number(length)
-      const asked = this.string(options)
-      if (size === 0) return this.text(answerDecode(new Uint8Array(0), asked))
-      return this.text(this.withBytes(bytes, (all) => answerDecode(all.subarray(from, from + size), asked)))
-    })
     return offered
+  }
+
+  private answers(): Record<keyof GuestHost, HostFunction> {
+    const { vm } = this
+    const refusal = (why: string | undefined): Value | undefined => (why === undefined ? undefined : vm.text(why))
+    return {
+      call: ([call]) => {
+        const text = this.json(call)
+        // Note: the id is the first number of the list.
+        return text === undefined
+          ? vm.text('')
+          : refusal(this.host?.call({ id: Number.parseInt(text.slice(1), 10), text }))
+      },
+      done: ([hasValue, value]) => {
+        const json = this.isTrue(hasValue) ? this.json(value) : ''
+        if (json === undefined) return vm.boolean(false)
+        this.host?.done(json === '' ? undefined : json)
+        return vm.boolean(true)
+      },
+      fail: ([kind, message, stack]) => {
+        const known = this.string(kind) === 'invalid-output' ? 'invalid-output' : 'exception'
+        this.host?.fail(known, this.string(message), this.string(stack))
+        return undefined
+      },
+      log: ([line]) => {
+        this.host?.log(this.string(line))
+        return undefined
+      },
+      startTimer: ([id, delay, repeats]) =>
+        refusal(this.host?.startTimer(this.number(id), this.number(delay), this.isTrue(repeats))),
+      stopTimer: ([id]) => {
+        this.host?.stopTimer(this.number(id))
+        return undefined
+      },
+      load: ([part]) => this.evaluated(PARTS[this.string(part)] ?? ''),
+      url: ([request]) => vm.text(answerUrl(this.string(request))),
+      encode: ([text]) => vm.bytes(Buffer.from(this.string(text), 'utf8')),
+      decode: ([bytes, start, length, options]) => {
+        const from = this.number(start)
+        const size = this.number(length)
+        const asked = this.string(options)
+        if (bytes === undefined || size === 0) return vm.text(answerDecode(new Uint8Array(0), asked))
+        const answer = vm.bytesOf(bytes, (all) => answerDecode(all.subarray(from, from + size), asked))
+        if (answer === undefined) throw new GuestError('the bytes cannot be read: detached, or out of memory')
+        return vm.text(answer)
+      },
+    }
   }
 }

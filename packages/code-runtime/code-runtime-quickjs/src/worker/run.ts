@@ -46,8 +46,7 @@ class Run implements RunHost {
   }
 
   toEnd(): Done {
-    this.guest.attach(this)
-    this.guest.runtime.setInterruptHandler(() => this.mustStop())
+    this.guest.attach(this, () => this.mustStop())
     this.inside(() => this.guest.enter('install', this.job.bindings))
     this.inside(() => this.guest.startProgram(this.job.code, PROGRAM_FILE))
     while (this.outcome === undefined) this.turn()
@@ -70,8 +69,11 @@ class Run implements RunHost {
   }
 
   private runJobs(): boolean {
-    if (!this.guest.runtime.hasPendingJob()) return false
-    this.inside(() => void this.guest.runJobs(JOBS_PER_TURN))
+    if (!this.guest.hasPendingJob) return false
+    this.inside(() => {
+      this.guest.runJobs(JOBS_PER_TURN)
+      return undefined
+    })
     this.output.flushStale(performance.now())
     return true
   }
@@ -100,7 +102,7 @@ class Run implements RunHost {
       this.timers.fired(id, now)
       this.inside(() => this.guest.enter('fire', id))
       // Microtasks of one timer run before the next timer, as everywhere else.
-      while (this.outcome === undefined && this.guest.runtime.hasPendingJob() && !this.mustStop()) this.runJobs()
+      while (this.outcome === undefined && this.guest.hasPendingJob && !this.mustStop()) this.runJobs()
     }
     if (due.length > 0) this.timers.settle()
     return due.length > 0
@@ -140,7 +142,7 @@ class Run implements RunHost {
   }
 
   private memoryIsSpent(): boolean {
-    const usage = this.guest.runtime.dumpMemoryUsage()
+    const usage = this.guest.memoryUsage()
     const used = /memory used\s+\d+\s+(\d+)/.exec(usage)?.[1]
     return used !== undefined && Number(used) > this.place.maxMemoryMb * MIB * 0.9
   }
