@@ -1,5 +1,5 @@
 // Small hooks over the browser: stores, clocks, the address bar, the theme cookie and what is copied.
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react'
 
 /** The time, renewed every `everyMs` while `active`. */
 export function useNow(active: boolean, everyMs = 1000): number {
@@ -83,6 +83,24 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
     )
   }, [])
   return { copied, copy }
+}
+
+/** Keeps a scrolled box at the end of growing content, until a person scrolls away from there. */
+export function useTail<Box extends HTMLElement>(content: unknown): RefObject<Box | null> {
+  const box = useRef<Box>(null)
+  const atEnd = useRef(true)
+  useEffect(() => {
+    const { current } = box
+    const look = (): void => {
+      if (current) atEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < 8
+    }
+    current?.addEventListener('scroll', look, { passive: true })
+    return () => current?.removeEventListener('scroll', look)
+  }, [])
+  useLayoutEffect(() => {
+    if (box.current && atEnd.current) box.current.scrollTop = box.current.scrollHeight
+  }, [content])
+  return box
 }
 
 const isMac = /Mac|iP/.test(navigator.platform)

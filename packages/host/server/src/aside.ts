@@ -28,8 +28,6 @@ export interface AsideServices {
 export interface AsideSources {
   agent(id: string): Agent | undefined
   session(id: string): Session | undefined
-  /** True when a person looks at the session now. */
-  watched(id: string): boolean
   warn(message: string): void
 }
 
@@ -41,6 +39,8 @@ export class Aside {
   private readonly sources: AsideSources
   private readonly listeners = new Map<string, Set<() => void>>()
   private readonly timers = new Map<string, NodeJS.Timeout>()
+  /** Sessions that a person has opened, written to or looked at. What they ask stands until the person comes back to it. */
+  private readonly used = new Set<string>()
   private status: SandboxStatus | undefined
 
   constructor(sources: AsideSources) {
@@ -49,7 +49,7 @@ export class Aside {
 
   /** Follows the services of a host for as long as the calling fiber lives. */
   follow(ctx: Context): void {
-    const person = { canAnswer: (id: string) => this.sources.watched(id) }
+    const person = { canAnswer: (id: string) => this.used.has(id) }
     const touch = (id: string): void => this.touch(id)
     const touchOwner = (owner: { readonly id: string } | undefined): void => {
       if (owner !== undefined) this.touch(owner.id)
@@ -68,7 +68,13 @@ export class Aside {
     this.whenThere(ctx, 'sandboxPolicy')
     this.whenThere(ctx, 'spill')
     this.whenThere(ctx, 'fs')
+    ctx.on('session/deleted', (id) => void this.used.delete(id))
     ctx.effect(() => () => this.timers.forEach((timer) => clearTimeout(timer)), 'server.aside')
+  }
+
+  /** A person uses the session: from now on its questions stand instead of being answered `unavailable`. */
+  personUses(id: string): void {
+    this.used.add(id)
   }
 
   /** The live agent of a session. Throws `SESSION_NOT_FOUND` when there is none. */

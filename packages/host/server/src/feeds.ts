@@ -219,6 +219,7 @@ export class Feeds {
     return this.inTurn(id, async () => {
       const feed = this.feeds.get(id) ?? (await this.open(id))
       feed.viewers.add(viewerOf(feed))
+      this.sources.aside.personUses(id)
       return feed
     })
   }
@@ -246,11 +247,6 @@ export class Feeds {
 
   refresh(id: string): void {
     this.feeds.get(id)?.refresh()
-  }
-
-  /** True when somebody follows the session now. */
-  watched(id: string): boolean {
-    return (this.feeds.get(id)?.viewers.size ?? 0) > 0
   }
 
   /** The tools have changed, and with them the cards. */

@@ -39,9 +39,9 @@ export function createMethods(sources: MethodSources): MethodTable {
   const agentOf = (id: string): Promise<Agent> =>
     feeds.holding(id, async () => {
       const live = agents.get(id)
-      if (live !== undefined) return live
-      if (sessions.get(id) === undefined) await sessions.open(id)
-      return agents.create({ sessionId: id })
+      if (live === undefined && sessions.get(id) === undefined) await sessions.open(id)
+      aside.personUses(id)
+      return live ?? agents.create({ sessionId: id })
     })
 
   const rowOf = async (id: string): Promise<SessionRow> => {
@@ -58,6 +58,7 @@ export function createMethods(sources: MethodSources): MethodTable {
     'sessions.create': async ({ cwd = sources.cwd, model }) => {
       await mustBeFolder(cwd)
       const agent = await agents.create(model === undefined ? { cwd } : { cwd, model })
+      aside.personUses(agent.id)
       return rowOf(agent.id)
     },
     'sessions.open': async ({ id }) => {

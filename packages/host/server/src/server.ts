@@ -139,7 +139,6 @@ function createParts(ctx: Context, settings: ServerSettings) {
   const aside = new Aside({
     agent: (id) => agents.get(id),
     session: (id) => sessions.get(id),
-    watched: (id) => feeds.watched(id),
     warn,
   })
   const feeds: Feeds = new Feeds({ sessions, agents, cards, aside, warn })

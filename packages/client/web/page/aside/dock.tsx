@@ -7,7 +7,7 @@ import { call, messageOf } from '../api.ts'
 import { Arc } from '../cards/glyph.tsx'
 import { formatElapsed } from '../format.ts'
 import { t } from '../strings.ts'
-import { useNow } from '../ui.ts'
+import { useNow, useTail } from '../ui.ts'
 
 const TerminalPanel = lazy(async () => ({ default: (await import('./terminal-panel.tsx')).TerminalPanel }))
 
@@ -106,6 +106,7 @@ const pollMs = 1000
 function JobPanel({ sessionId, job, onClose, onAttempt }: JobPanelProps) {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()
+  const output = useTail<HTMLPreElement>(text)
   const alive = job.status === 'running' || job.status === 'stopping'
   const now = useNow(alive)
   const { id } = job
@@ -114,8 +115,8 @@ function JobPanel({ sessionId, job, onClose, onAttempt }: JobPanelProps) {
     let timer: ReturnType<typeof setTimeout>
     const read = async (): Promise<void> => {
       try {
-        const output = await call('jobs.output', { id: sessionId, jobId: id })
-        if (!over) setText(output.text)
+        const told = await call('jobs.output', { id: sessionId, jobId: id })
+        if (!over) setText(told.text)
       } catch (error) {
         if (!over) setProblem(messageOf(error))
       }
@@ -159,6 +160,7 @@ function JobPanel({ sessionId, job, onClose, onAttempt }: JobPanelProps) {
         </button>
       </header>
       <pre
+        ref={output}
         className="code-lines max-h-[240px] min-h-16 overflow-auto bg-sunken px-3 py-2 whitespace-pre-wrap break-words"
         tabIndex={0}
         aria-label={t.result}

@@ -100,15 +100,17 @@ function QuestionCard({ question, onAnswer, onDismiss }: QuestionCardProps) {
           {t.question.dismiss}
         </button>
       </div>
-      <label className="mt-1.5 flex items-center gap-1.5 text-meta text-ink2">
-        <input
-          type="checkbox"
-          checked={secret}
-          disabled={question.secret}
-          onChange={(event) => setSecret(event.target.checked)}
-        />
-        {t.question.secret}
-      </label>
+      {options === undefined && (
+        <label className="mt-1.5 flex items-center gap-1.5 text-meta text-ink2">
+          <input
+            type="checkbox"
+            checked={secret}
+            disabled={question.secret}
+            onChange={(event) => setSecret(event.target.checked)}
+          />
+          {t.question.secret}
+        </label>
+      )}
     </form>
   )
 }

@@ -7,6 +7,7 @@ import '@xterm/xterm/css/xterm.css'
 import { SquareTerminal, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { call } from '../api.ts'
+import { inOrder } from '../in-order.ts'
 import { openStream } from '../stream.ts'
 import { t } from '../strings.ts'
 
@@ -74,7 +75,12 @@ function attach(box: HTMLElement, { sessionId, id, onAttempt, onLost }: Attachme
   const fit = new FitAddon()
   screen.loadAddon(fit)
   screen.open(box)
-  screen.onData((data) => onAttempt(call('terminals.input', { id: sessionId, terminalId: id, data })))
+  const type = inOrder((data) => {
+    const typed = call('terminals.input', { id: sessionId, terminalId: id, data })
+    onAttempt(typed)
+    return typed
+  })
+  screen.onData(type)
   const resize = (): void => {
     fit.fit()
     const { cols, rows } = screen
