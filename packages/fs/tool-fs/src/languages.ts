@@ -1,0 +1,56 @@
+// From a file's name to the name of its language, as highlighters know it.
+
+const BY_EXTENSION: Readonly<Record<string, string>> = {
+  bash: 'bash',
+  c: 'c',
+  cc: 'cpp',
+  cpp: 'cpp',
+  cs: 'csharp',
+  css: 'css',
+  diff: 'diff',
+  go: 'go',
+  h: 'c',
+  hpp: 'cpp',
+  htm: 'xml',
+  html: 'xml',
+  java: 'java',
+  js: 'javascript',
+  json: 'json',
+  jsonl: 'json',
+  jsx: 'javascript',
+  kt: 'kotlin',
+  less: 'css',
+  lua: 'lua',
+  md: 'markdown',
+  mdx: 'markdown',
+  mjs: 'javascript',
+  cjs: 'javascript',
+  mts: 'typescript',
+  cts: 'typescript',
+  patch: 'diff',
+  php: 'php',
+  ps1: 'powershell',
+  py: 'python',
+  pyi: 'python',
+  rb: 'ruby',
+  rs: 'rust',
+  scss: 'css',
+  sh: 'bash',
+  sql: 'sql',
+  svg: 'xml',
+  swift: 'swift',
+  toml: 'toml',
+  ts: 'typescript',
+  tsx: 'typescript',
+  vue: 'xml',
+  xml: 'xml',
+  yaml: 'yaml',
+  yml: 'yaml',
+  zsh: 'bash',
+}
+
+/** Undefined for a name that says nothing. */
+export function languageOf(path: string): string | undefined {
+  const extension = /\.([A-Za-z0-9]{1,8})$/.exec(path)?.[1]?.toLowerCase()
+  return extension !== undefined && Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined
+}
