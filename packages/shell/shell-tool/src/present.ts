@@ -33,7 +33,6 @@ export function shellMeta(value: ShellValue, abilities: Abilities): JsonObject {
     truncated: stdout.truncated || stderr.truncated,
     survivors: kill?.survivors.length ?? 0,
     ...(files.length === 0 ? {} : { files }),
-    ...(sandbox === undefined ? {} : { mode: sandbox.mode, network: sandbox.network }),
     ...(denied.length === 0 ? {} : { denied: denied.map((denial) => denialText(denial, sandbox?.mode ?? '')) }),
     ...(sandbox?.warnings === undefined ? {} : { warnings: sandbox.warnings }),
     ...lengths,
@@ -60,7 +59,8 @@ export function presentShellResult({ content, isError, meta }: PresentedResult):
   }
 }
 
-function notesOf({ jobId, timedOut, survivors, truncated, denied, mode, network }: JsonObject): string[] {
+/** What is worth a word on the card's own line. How every command is confined is none. */
+function notesOf({ jobId, timedOut, survivors, truncated, denied }: JsonObject): string[] {
   const notes: string[] = []
   if (typeof jobId === 'string') notes.push(`in background: ${jobId}`)
   if (Array.isArray(denied) && denied.length > 0) notes.push('denied by sandbox')
@@ -68,8 +68,6 @@ function notesOf({ jobId, timedOut, survivors, truncated, denied, mode, network 
   if (typeof survivors === 'number' && survivors > 0)
     notes.push(survivors === 1 ? '1 survivor' : `${survivors} survivors`)
   if (truncated === true) notes.push('truncated')
-  if (typeof mode === 'string') notes.push(mode)
-  if (network === 'none') notes.push('no network')
   return notes
 }
 

@@ -1,30 +1,20 @@
 // The tutorial in the browser: the real page, server, loader and plugin; the model offline or a server over HTTP.
-import { existsSync } from 'node:fs'
-import { chromium, type Browser, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startMockLlm } from '@deepseek-ai/dsh-llm-mock'
+import { hasBrowser, launch, openPage, say } from './browser.ts'
 import { GREET_PATCH, GREET_PLUGIN, World, type Served } from './harness.ts'
 
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-describe.skipIf(!existsSync(executablePath))('the page in a browser (needs Chromium)', () => {
+describe.skipIf(!hasBrowser)('the page in a browser (needs Chromium)', () => {
   let world: World
   let browser: Browser
-  let complaints: string[]
+  let complaints: readonly string[]
   let page: Page
 
   beforeAll(async () => {
     world = new World()
     world.write(GREET_PLUGIN)
-    browser = await chromium.launch({ executablePath, args, env: world.env })
+    browser = await launch(world)
   })
   afterEach(() => page.context().close())
   afterAll(async () => {
@@ -33,33 +23,12 @@ describe.skipIf(!existsSync(executablePath))('the page in a browser (needs Chrom
   })
 
   async function open(served: Served): Promise<void> {
-    complaints = []
-    const context = await browser.newContext()
-    page = await context.newPage()
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    await page.exposeFunction('complain', (text: string) => complaints.push(text))
-    await page.addInitScript(() => {
-      document.addEventListener('securitypolicyviolation', (event) => {
-        ;(globalThis as unknown as { complain(text: string): void }).complain(
-          `${event.violatedDirective} ${event.blockedURI}`,
-        )
-      })
-    })
-    await page.goto(served.url.href)
-  }
-
-  async function type(text: string): Promise<void> {
-    const composer = page.locator('[data-composer]')
-    await composer.fill(text)
-    await composer.press('Enter')
+    ;({ page, complaints } = await openPage(browser, served))
   }
 
   /** The greeting asked for, its card opened, its answer read. */
   async function greet(): Promise<void> {
-    await type('Use the greet tool to greet Ada.')
+    await say(page, 'Use the greet tool to greet Ada.')
     const card = page.locator('[data-call]')
     await card.waitFor()
     await page.locator('[data-kind=prose]', { hasText: 'Hello, Ada!' }).waitFor()
