@@ -1,10 +1,12 @@
 // What stands beside a conversation, over the real server: who is asked, what is answered, what a host without the services says.
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Approval, type ApprovalOutcome } from '@deepseek-ai/dsh-approval'
 import { SandboxPolicyService } from '@deepseek-ai/dsh-sandbox'
 import { UserQuestions, type QuestionOutcome } from '@deepseek-ai/dsh-user-questions'
+import { Spill } from '@deepseek-ai/dsh-spill'
+import { FsLocal } from '../../../fs/fs-local/src/index.ts'
 import { startHost, tempFolder, type TestHost } from './host.ts'
 
 let dir: Awaited<ReturnType<typeof tempFolder>>
@@ -137,6 +139,25 @@ describe('the permission of a session', () => {
     const wrong = await host.call('permission.set', { id, mode: 'all' as 'read-only' })
     expect(wrong).toMatchObject({ ok: false, error: { message: expect.stringMatching(/read-only/) } })
     expect(await modeOf(id)).toBe('read-only')
+  })
+})
+
+describe('files for the page', () => {
+  it('are read under the policy of the session, and kept files only when they are kept for it', async () => {
+    const secret = join(dir.path, 'secret')
+    await writeFile(secret, 'hunter2\n')
+    await writeFile(join(dir.path, 'open'), 'one\ntwo\n')
+    await host.ctx.plugin(SandboxPolicyService, { deniedReads: [secret] })
+    await host.ctx.plugin(FsLocal)
+    await host.ctx.plugin(Spill, { dir: join(dir.path, 'spill') })
+    const { id } = await host.value('sessions.create', {})
+    const read = await host.value('files.lines', { id, path: 'open', offset: 2 })
+    expect(read).toMatchObject({ lines: [{ number: 2, text: 'two' }], totalLines: 2 })
+    const refused = await host.call('files.lines', { id, path: 'secret' })
+    expect(refused).toMatchObject({ ok: false, error: { code: 'FS_SANDBOX_DENIED' } })
+    const other = await host.call('spill.read', { id, path: secret })
+    expect(other).toMatchObject({ ok: false, error: { code: 'NOT_FOUND' } })
+    expect(JSON.stringify([refused, other])).not.toContain('hunter2')
   })
 })
 
