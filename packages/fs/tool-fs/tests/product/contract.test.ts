@@ -12,7 +12,7 @@ import { describe, it } from 'vitest'
 
 const made = (name: keyof FsTools) => (ctx: Context) => fsTools({ fs: ctx.fs })[name]
 
-const world: Pick<ToolCheckOptions, 'plugins' | 'setup' | 'teardown'> = {
+const world: Pick<ToolCheckOptions, 'plugins' | 'setup' | 'teardown' | 'normalize'> = {
   async plugins(ctx) {
     await ctx.plugin(FsLocal)
   },
@@ -26,6 +26,8 @@ const world: Pick<ToolCheckOptions, 'plugins' | 'setup' | 'teardown'> = {
     symlinkSync('a.txt', join(cwd, 'link'))
     return { cwd }
   },
+  // Each run has a folder of its own.
+  normalize: (value) => ({ ...Object(value), path: '' }) as unknown,
   teardown: ({ cwd = '' }) => rmSync(cwd, { recursive: true, force: true }),
 }
 
