@@ -1,6 +1,6 @@
 // One or more edits on the bytes of a file, all or none: finds each, says why it cannot be found, and keeps what is not part of it.
 import { FsError, type FsEdit, type FsStrategy } from '@deepseek-ai/dsh-fs'
-import { bomBytes, canHold, decode, encode, type Encoding } from './encoding.ts'
+import { bomBytes, canHold, decode, encode, hasLoneSurrogate, type Encoding } from './encoding.ts'
 import { findText, type Matches, type Place } from './matching.ts'
 import { closestText, placesText } from './near-miss.ts'
 import { placeholderIn } from './placeholder.ts'
@@ -33,6 +33,10 @@ export function applyEdits(bytes: Buffer, encoding: Encoding, edits: readonly Fs
 function assertEdit({ oldText, newText }: FsEdit, what: string): void {
   if (oldText === '') throw new FsError(`${what}: the old text is empty; to create a file, write it`, 'FS_INVALID_EDIT')
   if (oldText === newText) throw new FsError(`${what}: the new text must differ from the old one`, 'FS_INVALID_EDIT')
+  if (hasLoneSurrogate(oldText)) {
+    const message = `${what}: the old text holds half a character (a lone surrogate); correct it`
+    throw new FsError(message, 'FS_INVALID_EDIT')
+  }
   const placeholder = placeholderIn(newText, oldText)
   if (placeholder !== undefined) {
     throw new FsError(
@@ -46,10 +50,12 @@ function applyOne(spliced: SplicedBytes, encoding: Encoding, edit: FsEdit, what:
   return exactBytes(spliced, encoding, edit, what) ?? decodedEdit(spliced, encoding, edit, what)
 }
 
-/** The common case without decoding: the old text stands there byte for byte, on one line or in the file's own endings. */
+/** The common case without decoding: the old text stands there byte for byte, and there is one kind of line ending at most. */
 function exactBytes(spliced: SplicedBytes, encoding: Encoding, edit: FsEdit, what: string): FsStrategy | undefined {
-  if (encoding.name !== 'utf-8' || /[\r\n]/.test(edit.newText) || /[\r\n]/.test(edit.oldText)) return undefined
   const { bytes } = spliced
+  const texts = edit.oldText + edit.newText
+  if (encoding.name !== 'utf-8' || texts.includes('\r')) return undefined
+  if (texts.includes('\n') && bytes.includes(0x0d)) return undefined // endings are matched and written as the lines there have them
   const wanted = Buffer.from(edit.oldText, 'utf8')
   const places: { start: number; end: number }[] = []
   for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) {

@@ -2,6 +2,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { utf8CompleteLength } from '@deepseek-ai/cordis'
 import { FsError, type FsEncoding, type FsFingerprint } from '@deepseek-ai/dsh-fs'
+import { EndingKinds } from './line-endings.ts'
 
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf])
 const UTF16LE_BOM = Buffer.from([0xff, 0xfe])
@@ -16,17 +17,21 @@ export interface Encoding {
 }
 
 export const PLAIN: Encoding = { name: 'utf-8', bom: false }
+/** No Unicode: each byte for itself. */
+export const BYTES: Encoding = { name: 'bytes', bom: false }
 
 /** Undefined for a file that is no text. `whole` is false for the beginning of a file. */
 export function detectEncoding(bytes: Buffer, whole = true): Encoding | undefined {
-  if (startsWith(bytes, UTF8_BOM)) return { name: 'utf-8', bom: true }
+  const known = whole ? bytes : bytes.subarray(0, utf8CompleteLength(bytes))
+  // Bytes that only begin like UTF-8 with a mark are kept as bytes, mark included.
+  if (startsWith(bytes, UTF8_BOM)) return isUtf8(known) ? { name: 'utf-8', bom: true } : BYTES
   // A NUL pair after it would be UTF-32.
   if (startsWith(bytes, UTF16LE_BOM) && !(bytes[2] === 0 && bytes[3] === 0)) return { name: 'utf-16le', bom: true }
   if (startsWith(bytes, UTF16BE_BOM)) return { name: 'utf-16be', bom: true }
   const sample = bytes.subarray(0, SAMPLE_BYTES)
   if (sample.includes(0)) return undefined
-  if (isUtf8(whole ? bytes : bytes.subarray(0, utf8CompleteLength(bytes)))) return PLAIN
-  return looksLikeText(sample) ? { name: 'bytes', bom: false } : undefined
+  if (isUtf8(known)) return PLAIN
+  return looksLikeText(sample) ? BYTES : undefined
 }
 
 export function bomBytes({ name, bom }: Encoding): Buffer {
@@ -37,26 +42,30 @@ export function bomBytes({ name, bom }: Encoding): Buffer {
 /** The text behind the byte order mark. Throws `FS_NOT_TEXT` when the bytes are not what they began as. */
 export function decode(bytes: Buffer, encoding: Encoding, what: string): string {
   const body = bytes.subarray(bomBytes(encoding).length)
-  switch (encoding.name) {
+  if (encoding.name === 'utf-8' && !isUtf8(body)) {
+    throw new FsError(`${what}: its bytes are not the UTF-8 that it begins with`, 'FS_NOT_TEXT')
+  }
+  if (encoding.name === 'utf-8' || encoding.name === 'bytes') return decodeKnown(body, encoding)
+  if (body.length % 2 !== 0) throw new FsError(`${what}: it ends in the middle of a UTF-16 character`, 'FS_NOT_TEXT')
+  const text = decodeKnown(body, encoding)
+  if (hasLoneSurrogate(text)) throw new FsError(`${what}: it holds half a UTF-16 character`, 'FS_NOT_TEXT')
+  return text
+}
+
+/** Text of bytes that have been looked at before, without a byte order mark. */
+export function decodeKnown(body: Buffer, { name }: Encoding): string {
+  switch (name) {
     case 'utf-8':
-      if (!isUtf8(body)) throw new FsError(`${what}: its bytes are not the UTF-8 that it begins with`, 'FS_NOT_TEXT')
       return body.toString('utf8')
     case 'bytes':
       return body.toString('latin1')
     case 'utf-16le':
+      return body.toString('utf16le')
     case 'utf-16be':
-      return decode16(body, encoding.name, what)
+      return Buffer.from(body).swap16().toString('utf16le')
     default:
-      return encoding.name satisfies never
+      return name satisfies never
   }
-}
-
-function decode16(body: Buffer, name: 'utf-16le' | 'utf-16be', what: string): string {
-  if (body.length % 2 !== 0) throw new FsError(`${what}: it ends in the middle of a UTF-16 character`, 'FS_NOT_TEXT')
-  const units = name === 'utf-16le' ? body : Buffer.from(body).swap16()
-  const text = units.toString('utf16le')
-  if (hasLoneSurrogate(text)) throw new FsError(`${what}: it holds half a UTF-16 character`, 'FS_NOT_TEXT')
-  return text
 }
 
 /** Bytes of a text without a byte order mark. Throws `FS_INVALID_EDIT` for characters that the encoding does not have. */
@@ -94,19 +103,17 @@ export function fingerprintOf(text: string, bytes: number, encoding: Encoding, m
 export function eolOf(text: string): FsFingerprint['eol'] {
   // The common case needs no walk: no carriage return anywhere.
   if (!text.includes('\r')) return text.includes('\n') ? 'lf' : 'none'
-  let [lf, crlf, cr] = [0, 0, 0]
+  const kinds = new EndingKinds()
   for (const [ending] of text.matchAll(/\r\n|\n|\r/g)) {
-    if (ending === '\n') lf++
-    else if (ending === '\r') cr++
-    else crlf++
+    kinds.add(ending === '\n' ? 'lf' : ending === '\r' ? 'cr' : 'crlf')
+    if (kinds.eol === 'mixed') break
   }
-  const kinds = [lf, crlf, cr].filter((count) => count > 0).length
-  return kinds > 1 ? 'mixed' : crlf > 0 ? 'crlf' : cr > 0 ? 'cr' : 'lf'
+  return kinds.eol
 }
 
 export const EOL_TEXT = { lf: '\n', crlf: '\r\n', cr: '\r' } as const
 
-function hasLoneSurrogate(text: string): boolean {
+export function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text)
 }
 

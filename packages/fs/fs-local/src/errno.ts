@@ -1,4 +1,5 @@
 // From what the platform says to a code and a sentence. Every file operation of the provider goes through here.
+import { getSystemErrorMap } from 'node:util'
 import { FsError, type FsErrorCode } from '@deepseek-ai/dsh-fs'
 
 const CODES: Readonly<Record<string, readonly [FsErrorCode, string]>> = {
@@ -12,6 +13,8 @@ const CODES: Readonly<Record<string, readonly [FsErrorCode, string]>> = {
   EDQUOT: ['FS_NO_SPACE', 'the disk quota is used up; free some space and try again'],
   EFBIG: ['FS_NO_SPACE', 'the file system does not hold files of this size'],
   ENAMETOOLONG: ['FS_NAME_TOO_LONG', 'the name is longer than the file system allows'],
+  ENXIO: ['FS_NOT_REGULAR_FILE', 'it is a pipe, a socket or a device'],
+  ENODEV: ['FS_NOT_REGULAR_FILE', 'it is a device'],
   ELOOP: ['FS_LINK_LOOP', 'its links lead in a circle'],
   EMFILE: ['FS_TOO_MANY_OPEN', 'too many files are open; end other work first'],
   ENFILE: ['FS_TOO_MANY_OPEN', 'too many files are open on this machine'],
@@ -26,9 +29,16 @@ export function fsError(what: string, thrown: unknown): FsError {
   if (thrown instanceof FsError) return thrown
   const code = codeOf(thrown)
   const known = code !== undefined && Object.hasOwn(CODES, code) ? CODES[code] : undefined
-  const [mapped, sentence] = known ?? ['FS_IO_ERROR', thrown instanceof Error ? thrown.message : String(thrown)]
+  const [mapped, sentence] = known ?? ['FS_IO_ERROR', sentenceOf(thrown)]
   const shown = code === undefined || code.startsWith('ERR_') ? '' : ` (${code})`
   return new FsError(`${what}: ${sentence}${shown}`, mapped, { cause: thrown })
+}
+
+/** The system's own words. The message of the error names paths that the caller has not asked for. */
+function sentenceOf(thrown: unknown): string {
+  const errno: unknown = (thrown as { errno?: unknown } | undefined)?.errno
+  const known = typeof errno === 'number' ? getSystemErrorMap().get(errno)?.[1] : undefined
+  return known ?? (thrown instanceof Error ? thrown.message : String(thrown))
 }
 
 export function codeOf(thrown: unknown): string | undefined {

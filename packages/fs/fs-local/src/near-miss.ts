@@ -6,6 +6,7 @@ const SHOWN_LINES = 6
 const SHOWN_LENGTH = 160
 /** Larger files are not searched for something similar. */
 const MOST_LINES = 50_000
+const MOST_LENGTH = 16 * 1024 * 1024
 
 /** `3 places: lines 4, 10-12, 80`. */
 export function placesText(text: string, places: readonly Place[]): string {
@@ -20,8 +21,9 @@ export function placesText(text: string, places: readonly Place[]): string {
 
 /** The closest lines, numbered, or a sentence that says why there are none. */
 export function closestText(text: string, oldText: string): string {
-  const lines = splitLines(text)
-  if (lines.length > MOST_LINES) return 'The file is too large to look for something similar.'
+  const lines = text.length > MOST_LENGTH ? [] : splitLines(text)
+  if (text.length > MOST_LENGTH || lines.length > MOST_LINES)
+    return 'The file is too large to look for something similar.'
   const wanted = splitLines(oldText).filter((line) => folded(line.text) !== '')
   const first = wanted[0]
   if (first === undefined) return ''

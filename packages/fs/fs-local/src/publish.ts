@@ -1,117 +1,96 @@
 // A file is replaced whole or not at all: staged beside it, flushed, checked, renamed, and the folder flushed. A kill at any moment leaves the old
-// file or the new one, and at most a staged file that nobody reads.
-import { randomBytes } from 'node:crypto'
-import { constants, type BigIntStats } from 'node:fs'
-import { link, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+// file or the new one, and at most a staged file that nobody reads and the next write removes.
+import { constants, lstatSync, renameSync, type BigIntStats } from 'node:fs'
+import { link, open, rename, rm, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
 import { FsError } from '@deepseek-ai/dsh-fs'
-import { codeOf } from './errno.ts'
-import { statOf, versionOf } from './version.ts'
+import type { Anchor } from './anchor.ts'
+import { codeOf, quoted } from './errno.ts'
+import { stagedName, sweepStaged } from './staged.ts'
+import { lstatOf, versionOf } from './version.ts'
 
 export interface Publication {
-  /** Real path of the target. */
-  readonly path: string
-  /** The new file, in order. */
-  readonly parts: readonly Uint8Array[]
+  readonly anchor: Anchor
+  /** Of the target, in the anchor's folder. */
+  readonly name: string
+  readonly bytes: Buffer
   /** The file that is replaced; undefined: there must be none. */
   readonly replaces: BigIntStats | undefined
   /** Called with the staged file before it takes its place; a throw leaves everything as it was. */
-  readonly verify?: (staged: FileHandle) => Promise<void>
+  readonly verify: (staged: FileHandle) => Promise<void>
 }
 
 const NEW_FILE_MODE = 0o666
+const STAGED = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL
 
 /** Returns what a stat says of the new file. */
 export async function publish(publication: Publication): Promise<BigIntStats> {
-  const { path, replaces } = publication
-  const folder = dirname(path)
-  if (replaces === undefined) await mkdir(folder, { recursive: true })
-  // Hidden, and named so that a person who finds one knows what it was for.
-  const staged = join(folder, `.${basename(path).slice(0, 100)}.${randomBytes(6).toString('hex')}.staged`)
+  const { anchor, name, replaces } = publication
+  const staged = anchor.at(stagedName(name))
+  const mode = replaces === undefined ? NEW_FILE_MODE : 0o600
+  const file = await open(staged, STAGED, mode)
   try {
-    await stage(staged, publication)
-    if (replaces === undefined) await place(staged, path)
-    else await replace(staged, path, replaces)
-  } catch (error) {
-    await rm(staged, { force: true }).catch(() => {}) // what failed matters more
-    throw error
-  }
-  await syncFolder(folder)
-  const stats = await statOf(path)
-  if (stats === undefined) throw new FsError(`"${path}" was removed right after it was written`, 'FS_STALE_VERSION')
-  return stats
-}
-
-async function stage(staged: string, { parts, replaces, verify }: Publication): Promise<void> {
-  const mode = replaces === undefined ? NEW_FILE_MODE : Number(replaces.mode) & 0o7777
-  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL
-  const file = await open(staged, flags, replaces === undefined ? mode : 0o600)
-  try {
-    let position = 0
-    for (const part of parts) {
-      let written = 0
-      while (written < part.length) {
-        written += (await file.write(part, written, part.length - written, position + written)).bytesWritten
-      }
-      position += part.length
+    try {
+      await fill(file, publication)
+      if (!anchor.isHeld) await anchor.check()
+      if (replaces === undefined) await place(staged, publication)
+      else replace(staged, publication, replaces)
+    } catch (error) {
+      await rm(staged, { force: true }).catch(() => {}) // what failed matters more
+      throw error
     }
-    if (replaces !== undefined) {
-      await keepOwner(file, replaces)
-      await file.chmod(mode)
-    }
-    await verify?.(file)
-    await file.sync()
+    await anchor.sync()
+    await sweepStaged(anchor)
+    // Of this very file, even if somebody has replaced it since: their version is not ours to report.
+    return await file.stat({ bigint: true })
   } finally {
     await file.close()
   }
 }
 
+async function fill(file: FileHandle, { bytes, replaces, verify }: Publication): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten
+  if (replaces !== undefined) {
+    await keepOwner(file, replaces)
+    await file.chmod(Number(replaces.mode) & 0o7777)
+  }
+  await verify(file)
+  await file.sync()
+}
+
 /** Only the superuser may give files away; everybody else owns what they write. */
 async function keepOwner(file: FileHandle, { uid, gid }: BigIntStats): Promise<void> {
-  if (process.getuid?.() !== 0 && Number(gid) === process.getgid?.()) return
+  const own = process.getuid?.()
+  if (own === undefined || (own !== 0 && Number(gid) === process.getgid?.())) return
   await file.chown(Number(uid), Number(gid)).catch(() => {})
 }
 
-/** Nobody may have changed the file since it was looked at. */
-async function replace(staged: string, path: string, replaces: BigIntStats): Promise<void> {
-  const now = await statOf(path)
+/** Nobody may have changed the file since it was looked at. In one go: between the two calls only another process could. */
+function replace(staged: string, { anchor, name }: Publication, replaces: BigIntStats): void {
+  const now = lstatSync(anchor.at(name), { bigint: true, throwIfNoEntry: false })
   if (now === undefined || versionOf(now) !== versionOf(replaces)) {
     throw new FsError(
-      `"${path}" was changed by somebody else while it was being written; read it again`,
+      `${quoted(join(anchor.folder, name))} was changed by somebody else while it was being written; read it again`,
       'FS_STALE_VERSION',
     )
   }
-  await rename(staged, path)
+  renameSync(staged, anchor.at(name))
 }
 
 /** A link fails where a file appeared meanwhile, so that of two creators one loses. */
-async function place(staged: string, path: string): Promise<void> {
+async function place(staged: string, { anchor, name }: Publication): Promise<void> {
+  const path = anchor.at(name)
   try {
     await link(staged, path)
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') {
-      throw new FsError(`"${path}" appeared while it was being created; read it first`, 'FS_ALREADY_EXISTS', {
-        cause: error,
-      })
-    }
     // File systems without hard links: the check and the rename are two steps there.
-    if ((await statOf(path)) !== undefined) throw error
-    await rename(staged, path)
-    return
+    if (codeOf(error) !== 'EEXIST' && (await lstatOf(path)) === undefined) return rename(staged, path)
+    if (codeOf(error) !== 'EEXIST') throw error
+    throw new FsError(
+      `${quoted(join(anchor.folder, name))} appeared while it was being created; read it first`,
+      'FS_ALREADY_EXISTS',
+      { cause: error },
+    )
   }
   await rm(staged, { force: true })
-}
-
-/** The name is durable once the folder is. Some file systems cannot flush a folder; the file itself is flushed. */
-async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, constants.O_RDONLY)
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-  } catch {
-    // No handle on a folder (Windows), or none that can be flushed.
-  }
 }

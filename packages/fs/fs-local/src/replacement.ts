@@ -1,8 +1,8 @@
 // What exactly takes the place of a match: the new text with the file's own line endings and indentation, reduced to what really differs.
-import { diffArrays } from 'diff'
 import type { FsStrategy } from '@deepseek-ai/dsh-fs'
 import { EOL_TEXT, eolOf } from './encoding.ts'
-import { folded, splitLines, type Place } from './matching.ts'
+import { matchLines } from './line-diff.ts'
+import { folded, splitLines, type Line, type Place } from './matching.ts'
 
 export interface Replacement extends Place {
   readonly text: string
@@ -37,59 +37,30 @@ function localEol(file: string, { start, end }: Place): string {
   return kind === 'mixed' || kind === 'none' ? (/\r\n|\n|\r/.exec(file)?.[0] ?? '\n') : EOL_TEXT[kind]
 }
 
-/** Lines that stay keep their bytes, endings included; only what differs is replaced. */
+/** Lines that stay keep their bytes, endings included; new ones get the ending. The end is as open as that of the new text. */
 function byLines(file: string, place: Place, wanted: string, eol: string): Replacement[] {
   const before = splitLines(file.slice(place.start, place.end))
   const after = splitLines(wanted)
-  const endsOpen = after.length > 0 && after.at(-1)!.end === after.at(-1)!.next
-  const parts = diffArrays(
+  const matched = matchLines(
     before.map(({ text }) => text),
     after.map(({ text }) => text),
   )
-  const replacements: Replacement[] = []
-  let oldAt = 0
-  for (const part of parts) {
-    if (!part.added && !part.removed) {
-      oldAt += part.value.length
-      continue
-    }
-    const at = place.start + (before[oldAt]?.start ?? place.end - place.start)
-    if (part.removed) {
-      const last = before[oldAt + part.value.length - 1]!
-      replacements.push({ start: at, end: place.start + last.next, text: '' })
-      oldAt += part.value.length
-    } else {
-      const text = part.value.map((line) => line + eol).join('')
-      replacements.push({ start: at, end: at, text })
-    }
-  }
-  return [trimmed(file, joined(file, place, replacements, { eol, endsOpen, before, after }))]
-}
-
-interface Ends {
-  readonly eol: string
-  /** The new text does not end with a line ending. */
-  readonly endsOpen: boolean
-  readonly before: ReturnType<typeof splitLines>
-  readonly after: ReturnType<typeof splitLines>
-}
-
-/** One replacement for the whole match, made of what stays and what is new; the end is as open as the new text's. */
-function joined(file: string, place: Place, replacements: readonly Replacement[], ends: Ends): Replacement {
+  const kept = new Map<number, Line>()
+  for (const [index, line] of before.entries()) if (matched[index]! >= 0) kept.set(matched[index]!, line)
   let text = ''
-  let at = place.start
-  for (const { start, end, text: fresh } of replacements) {
-    if (start > at) text += file.slice(at, start)
+  for (const [index, { text: fresh }] of after.entries()) {
+    const old = kept.get(index)
     // What was the last line of the match may have no ending; something follows it now.
-    if (fresh !== '' && text !== '' && !/[\r\n]$/.test(text)) text += ends.eol
-    text += fresh
-    at = Math.max(at, end)
+    if (text !== '' && !isEnded(text)) text += eol
+    text += old === undefined ? fresh + eol : file.slice(place.start + old.start, place.start + old.next)
   }
-  text += file.slice(at, place.end)
-  const isOpen = !/[\r\n]$/.test(text)
-  if (ends.endsOpen && !isOpen) text = text.replace(/(?:\r\n|\n|\r)$/, '')
-  else if (!ends.endsOpen && isOpen && ends.after.length > 0) text += ends.eol
-  return { ...place, text }
+  if (after.length > 0 && isEnded(wanted) && !isEnded(text)) text += eol
+  else if (after.length > 0 && !isEnded(wanted)) text = text.replace(/(?:\r\n|\n|\r)$/, '')
+  return [trimmed(file, { ...place, text })]
+}
+
+function isEnded(text: string): boolean {
+  return /[\r\n]$/.test(text.slice(-1))
 }
 
 /** Leaves out what is the same at both ends. Never cuts a pair of surrogates or of CR and LF in two. */

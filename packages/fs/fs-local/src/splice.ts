@@ -39,10 +39,6 @@ export class SplicedBytes {
     this.spans = this.spans.length === 0 ? made : composed(this.spans, made)
   }
 
-  get ranges(): FsRange[] {
-    return this.spans.map(({ newStart, newEnd }) => ({ start: newStart, end: newEnd }))
-  }
-
   /** The bytes that are to be written are the old ones outside the spans. Throws otherwise: then nothing must be published. */
   check(): void {
     let [oldAt, newAt] = [0, 0]

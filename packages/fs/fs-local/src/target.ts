@@ -1,15 +1,42 @@
 // From a path as somebody spells it to the one file that is meant: the real path, whether it exists yet or not.
-import { readdirSync, realpathSync } from 'node:fs'
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { FsError, type FsTarget } from '@deepseek-ai/dsh-fs'
-import { realPathOf } from '@deepseek-ai/dsh-sandbox'
 
 /** Throws `FS_NOT_FOUND` for a blank path. */
 export function resolveTarget(path: string, cwd: string): FsTarget {
   if (path.trim() === '') throw new FsError('the path is blank; say which file', 'FS_NOT_FOUND')
   const absolute = isAbsolute(path) ? resolve(path) : resolve(cwd, path)
   const found = asSpelled(absolute)
-  return { key: realPathOf(found), path: found }
+  return { key: realPath(found), path: found }
+}
+
+/** As many links as Linux follows. */
+const MAX_LINKS = 40
+
+/**
+ * The real path; for what does not exist, that of the nearest real parent with the rest behind it. A link to nothing counts as what it leads
+ * to, from the folder where it really is. Links that lead in a circle end at one of them.
+ */
+function realPath(path: string, links = 0): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    // Missing, closed to us, or a link to nothing.
+  }
+  const parent = dirname(path)
+  if (parent === path) return path
+  const place = join(realPath(parent, links), basename(path))
+  const to = links < MAX_LINKS ? linkAt(place) : undefined
+  return to === undefined ? place : realPath(resolve(dirname(place), to), links + 1)
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined // no link
+  }
 }
 
 /**

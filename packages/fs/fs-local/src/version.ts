@@ -1,6 +1,6 @@
 // The freshness token of a file, and what a stat says of it.
 import type { BigIntStats } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import type { FsInfo, FsVersion } from '@deepseek-ai/dsh-fs'
 import { codeOf } from './errno.ts'
 
@@ -25,6 +25,16 @@ export async function statOf(path: string): Promise<BigIntStats | undefined> {
     return await stat(path, { bigint: true })
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return undefined
+    throw error
+  }
+}
+
+/** Of a link itself. Undefined when there is nothing at the path. */
+export async function lstatOf(path: string): Promise<BigIntStats | undefined> {
+  try {
+    return await lstat(path, { bigint: true })
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
     throw error
   }
 }

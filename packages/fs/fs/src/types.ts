@@ -100,7 +100,7 @@ export type FsStrategy = 'exact' | 'line-endings' | 'whitespace'
 /** Proof of what a write touched. */
 export interface FsReceipt {
   readonly strategy: FsStrategy | 'whole'
-  /** In the new file: what is new. Everything else is byte for byte what it was, which has been checked. */
+  /** In the new file: what is new. Everything else is byte for byte what it was, which has been checked. At most 1000; more are told in neighbouring groups. */
   readonly ranges: readonly FsRange[]
   readonly lines: { readonly added: number; readonly removed: number }
   /** Null for a new file. */
@@ -120,8 +120,12 @@ export interface FsWriteResult {
   readonly operation: 'created' | 'replaced' | 'edited'
   readonly version: FsVersion
   readonly receipt: FsReceipt
-  /** Minimal hunks with three lines around each; at most `maxHunkBytes` together, then `hunksCut`. */
+  /**
+   * With three lines around each. Minimal up to some 14,000 changed lines on both sides; beyond, no line stands on both sides of one change.
+   * At most 256 Ki UTF-16 units together.
+   */
   readonly hunks: readonly FsHunk[]
+  /** Some changed lines are not in `hunks`: the last hunk may end early. */
   readonly hunksCut: boolean
 }
 
