@@ -27,8 +27,11 @@ function judge({ path, operation, observation: now }: FsIntent, seen: FsObservat
   if (now.kind === 'absent' && seen?.kind !== 'present') return
   if (seen !== undefined && isSame(seen, now)) return
   if (seen === undefined) {
-    const what = operation === 'edit' ? `cannot edit ${file}` : `cannot overwrite ${file}: it exists`
-    throw new FsError(`${what}, and you have not read it. Read it first, then repeat the call.`, 'FS_NOT_OBSERVED')
+    const what = operation === 'edit' ? 'edit' : 'overwrite'
+    throw new FsError(
+      `cannot ${what} ${file}: it exists, and you have not read it. Read it first, then repeat the call.`,
+      'FS_NOT_OBSERVED',
+    )
   }
   if (seen.kind === 'absent') {
     throw new FsError(

@@ -28,7 +28,7 @@ const BY_OPERATION: Readonly<Record<FsOperation, Advice>> = {
   },
   write: {
     FS_NOT_REGULAR_FILE: 'Name a file.',
-    FS_NOT_FOUND: 'A part of the path is a file. Choose another path.',
+    FS_NOT_FOUND: 'Nothing can be made there. Choose another path.',
     FS_ALREADY_EXISTS: 'Read it first; then edit it, or write it whole.',
     FS_NOT_TEXT: 'Its encoding cannot be kept. Remove it with a command before you write it anew.',
   },
@@ -38,7 +38,7 @@ const BY_OPERATION: Readonly<Record<FsOperation, Advice>> = {
     FS_NOT_TEXT: 'Only text can be edited. Change its bytes with a command.',
     FS_TOO_LARGE: 'Change it with a command such as sed.',
     FS_EDIT_NOT_FOUND: 'Copy old_text from what read shows, without the line numbers.',
-    FS_AMBIGUOUS_EDIT: 'Nothing was changed. Take more lines into old_text, or set replace_all to true.',
+    FS_AMBIGUOUS_EDIT: 'Nothing was changed. With replace_all: true all of them are replaced.',
   },
 }
 

@@ -103,6 +103,8 @@ function fitting(lines: FsLines['lines'], maxBytes: number): FsLines['lines'] {
   return end < 0 ? lines : lines.slice(0, end)
 }
 
+const LOOK = 'Look for it with list_dir.'
+
 /** Names in the same folder that the model may have meant. */
 async function alike(
   { services }: FsToolSetup,
@@ -118,10 +120,10 @@ async function alike(
       .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
       .sort((a, b) => a.distance - b.distance)
       .slice(0, 3)
-    if (near.length === 0) return 'Look for it with list_dir.'
+    if (near.length === 0) return LOOK
     return `There is ${near.map((each) => JSON.stringify(each.name)).join(', ')} in the same folder.`
   } catch {
-    return 'Its folder is not there or closed either. Look for it with list_dir.'
+    return LOOK // its folder is not there, is none, or is closed
   }
 }
 

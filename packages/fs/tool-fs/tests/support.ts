@@ -7,14 +7,13 @@ import { FsLocal } from '@deepseek-ai/dsh-fs-local'
 import {
   ToolRegistry,
   contentText,
-  type JsonObject,
   type ToolAgent,
   type ToolExecutionInput,
   type ToolExecutionResult,
 } from '@deepseek-ai/dsh-tools'
 import { onTestFinished } from 'vitest'
 import * as toolFs from '@deepseek-ai/dsh-tool-fs'
-import type { ChangeValue, ToolFsConfig } from '@deepseek-ai/dsh-tool-fs'
+import type { ChangeValue, ListValue, ReadValue, ToolFsConfig } from '@deepseek-ai/dsh-tool-fs'
 
 export interface World {
   readonly ctx: Context
@@ -87,12 +86,14 @@ export const agentAt = (cwd: string, id = 'a1'): ToolAgent => ({ id, cwd, inject
 export const told = (result: ToolExecutionResult): string => contentText(result.content)
 
 /** Fails the test when the call failed. */
-export function valueOf<T = JsonObject>(result: ToolExecutionResult): T {
+function valueOf(result: ToolExecutionResult): unknown {
   if (result.isError) throw new Error(`the call failed: ${result.error.code}: ${result.error.message}`)
-  return result.value as T
+  return result.value
 }
 
-export const changeOf = (result: ToolExecutionResult): ChangeValue => valueOf<ChangeValue>(result)
+export const changeOf = (result: ToolExecutionResult): ChangeValue => valueOf(result) as ChangeValue
+export const readOf = (result: ToolExecutionResult): ReadValue => valueOf(result) as ReadValue
+export const listOf = (result: ToolExecutionResult): ListValue => valueOf(result) as ListValue
 
 /** Fails the test when the call did not fail. */
 export function errorOf(result: ToolExecutionResult): { readonly code: string; readonly message: string } {

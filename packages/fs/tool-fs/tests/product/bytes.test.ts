@@ -8,8 +8,8 @@ import { createHost, type Host } from '@deepseek-ai/cordis'
 import { FsLocal } from '@deepseek-ai/dsh-fs-local'
 import { ToolRegistry, type ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import * as toolFs from '@deepseek-ai/dsh-tool-fs'
-import type { ChangeValue, ReadValue } from '@deepseek-ai/dsh-tool-fs'
-import { agentAt, changeOf, valueOf } from '../support.ts'
+import type { ChangeValue } from '@deepseek-ai/dsh-tool-fs'
+import { agentAt, changeOf, told, readOf } from '../support.ts'
 
 let host: Host
 let dir: string
@@ -76,7 +76,7 @@ describe.each(Object.entries(FORMS))('%s', (_name, { encode, encoding, bom }) =>
       encode(`${lines[0]}${all[0]}${lines[1]}${all[1]}${lines[2]}${final ? all[2] : ''}`)
     writeFileSync(path, file('one', 'two', 'three'))
 
-    const read = valueOf<ReadValue>(await call('read', { path }))
+    const read = readOf(await call('read', { path }))
     const eol = ending === undefined ? 'mixed' : form.name.toLowerCase()
     expect(read.lines.map(({ text }) => text).slice(1)).toEqual(['two', 'three'])
     expect(read.fingerprint).toMatchObject({ encoding, bom, eol, finalNewline: final })
@@ -128,6 +128,14 @@ function outsideOf(old: Buffer, now: Buffer, { ranges }: ChangeValue['receipt'])
   return [Buffer.concat(kept), Buffer.concat(found)]
 }
 
+/** The lines of the file that a model is told, apart from notes in brackets and the byte order mark. */
+function numberedLines(shown: string): { readonly number: number; readonly line: string }[] {
+  return shown.split('\n').flatMap((each) => {
+    const [, number, line = ''] = /^(\d+)\t([^]*)$/.exec(each) ?? []
+    return number === undefined ? [] : [{ number: Number(number), line }]
+  })
+}
+
 describe('random edits of random files', () => {
   it('leave every byte outside the reported ranges as it was, or change nothing at all', async () => {
     await fc.assert(
@@ -145,6 +153,11 @@ describe('random edits of random files', () => {
         expect(kept).toEqual(found)
         expect(receipt.before).toMatchObject({ bytes: old.length, bom })
         expect(receipt.after).toMatchObject({ bytes: now.length, bom })
+        const lines = now
+          .toString()
+          .replace(/^\u{feff}/u, '')
+          .split(/\r\n|\n|\r/)
+        for (const { number, line } of numberedLines(told(result))) expect(line).toBe(lines[number - 1])
       }),
       { numRuns: 150, seed: 5 },
     )
@@ -182,7 +195,7 @@ describe('random edits of random files', () => {
         expect(readFileSync(path, 'utf8')).toBe(now)
         const { hunks } = changeOf(result)
         const lines = now.match(/[^\n]*\n/g) ?? []
-        for (const { newStart, oldText, newText } of [...hunks].reverse()) {
+        for (const { newStart, oldText, newText } of hunks.toReversed()) {
           const count = newText.match(/[^\n]*\n/g)?.length ?? 0
           lines.splice(newStart - 1, count, oldText)
         }

@@ -164,5 +164,5 @@ function scripted(scripts: LlmChunk[][]): LlmAdapter {
     async *stream() {
       yield* scripts.shift() ?? [finish('stop')]
     },
-  } as LlmAdapter
+  }
 }

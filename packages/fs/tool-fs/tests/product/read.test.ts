@@ -1,8 +1,7 @@
 // The tools that look, on a real disk: lines with numbers, what is left out, and what each refusal says.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { ListValue, ReadValue } from '@deepseek-ai/dsh-tool-fs'
-import { errorOf, startWorld, told, valueOf, type World } from '../support.ts'
+import { errorOf, listOf, readOf, startWorld, told, type World } from '../support.ts'
 
 let world: World
 
@@ -18,7 +17,7 @@ describe('read', () => {
     world.put('a.txt', 'one\ntwo\n')
     const result = await read({ path: 'a.txt' })
     expect(told(result)).toBe('1\tone\n2\ttwo\n[end of file: 2 lines]')
-    expect(valueOf<ReadValue>(result)).toMatchObject({
+    expect(readOf(result)).toMatchObject({
       path: world.at('a.txt'),
       offset: 1,
       lines: [
@@ -35,11 +34,11 @@ describe('read', () => {
     world.put('a.txt', lines(25))
     const first = await read({ path: 'a.txt', limit: 10 })
     expect(told(first)).toMatch(/^1\tline 1\n[^]*\n10\tline 10\n\[lines 1-10 of 25; go on with offset: 11\]$/)
-    expect(valueOf<ReadValue>(first).next).toBe(11)
+    expect(readOf(first).next).toBe(11)
     expect(told(await read({ path: 'a.txt', offset: 11, limit: 10 }))).toContain('go on with offset: 21')
     const last = await read({ path: 'a.txt', offset: 21, limit: 10 })
     expect(told(last)).toMatch(/\n25\tline 25\n\[lines 21-25, to the end of file\]$/)
-    expect(valueOf<ReadValue>(last).next).toBeUndefined()
+    expect(readOf(last).next).toBeUndefined()
   })
 
   it('says that there is nothing from a line beyond the end on', async () => {
@@ -59,7 +58,7 @@ describe('read', () => {
     while (next !== undefined) {
       const result = await read({ path: 'a.txt', offset: next })
       expect(Buffer.byteLength(told(result))).toBeLessThan(1024 + 100)
-      const value: ReadValue = valueOf<ReadValue>(result)
+      const value = readOf(result)
       seen.push(...value.lines.map(({ number }) => number))
       next = value.next
     }
@@ -80,7 +79,7 @@ describe('read', () => {
     expect(told(result)).toMatch(
       /^1000\tline 1000\n1001\tline 1001\n1002\tline 1002\n\[lines 1000-1002 of more than \d+; go on/,
     )
-    expect(valueOf<ReadValue>(result).complete).toBe(false)
+    expect(readOf(result).complete).toBe(false)
   })
 
   it.each([
@@ -102,7 +101,7 @@ describe('read', () => {
 
   it('keeps U+2028 within a line', async () => {
     world.put('a.txt', 'a\u{2028}b\nc\n')
-    expect(valueOf<ReadValue>(await read({ path: 'a.txt' })).lines).toEqual([
+    expect(readOf(await read({ path: 'a.txt' })).lines).toEqual([
       { number: 1, text: 'a\u{2028}b' },
       { number: 2, text: 'c' },
     ])
@@ -183,7 +182,7 @@ describe('list_dir', () => {
     expect(told(first)).toContain('[entries 1-10 of 25; go on with offset: 11]')
     const last = await list({ offset: 21, limit: 10 })
     expect(told(last)).toContain('[entries 21-25, to the end]')
-    expect(valueOf<ListValue>(last).next).toBeUndefined()
+    expect(listOf(last).next).toBeUndefined()
     expect(told(await list({ offset: 99 }))).toBe('[the folder has 25 entries; there is nothing from entry 99 on]')
   })
 
@@ -194,7 +193,7 @@ describe('list_dir', () => {
 
   it('lists names that are no UTF-8', async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${world.dir}/`), Buffer.from([0xff, 0x61])]), 'x')
-    expect(valueOf<ListValue>(await list()).entries).toHaveLength(1)
+    expect(listOf(await list()).entries).toHaveLength(1)
   })
 
   it('says what to do about a file and about nothing', async () => {
