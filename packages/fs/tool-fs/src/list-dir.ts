@@ -3,7 +3,7 @@ import type { FsEntry } from '@deepseek-ai/dsh-fs'
 import { defineTool, type ToolDefinition, type ToolExecution } from '@deepseek-ai/dsh-tools'
 import { advising } from './errors.ts'
 import { FOLDER_PATH, LIST_VALUE, type ListValue } from './schema.ts'
-import { policyOf, targetOf, type FsToolSetup } from './services.ts'
+import { readPolicyOf, targetOf, type FsToolSetup } from './services.ts'
 import { counted } from './wording.ts'
 
 export function listDirTool(setup: FsToolSetup): ToolDefinition {
@@ -42,7 +42,7 @@ interface Window {
 async function list({ services }: FsToolSetup, window: Window, exec: ToolExecution): Promise<ListValue> {
   const { path, offset, limit } = window
   const target = await targetOf(services, path, exec)
-  const policy = await policyOf(services, exec)
+  const policy = await readPolicyOf(services, exec)
   const all = await services.fs.list(target, { signal: exec.signal, policy })
   const entries = all.slice(offset - 1, offset - 1 + limit)
   const end = offset - 1 + entries.length

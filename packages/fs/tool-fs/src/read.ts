@@ -9,7 +9,7 @@ import { advised, advising } from './errors.ts'
 import { ABSENT } from './events.ts'
 import { languageOf } from './languages.ts'
 import { FILE_PATH, READ_VALUE, fingerprintValue, type ReadValue } from './schema.ts'
-import { policyOf, targetOf, type FsToolSetup } from './services.ts'
+import { readPolicyOf, targetOf, type FsToolSetup } from './services.ts'
 import { counted, formText, isUnusual } from './wording.ts'
 
 export function readTool(setup: FsToolSetup): ToolDefinition {
@@ -58,7 +58,7 @@ async function readFile(setup: FsToolSetup, window: Window, exec: ToolExecution)
   const { services, config } = setup
   const { agent, signal } = exec
   const target = await targetOf(services, window.path, exec)
-  const policy = await policyOf(services, exec)
+  const policy = await readPolicyOf(services, exec)
   const range = {
     offset: window.offset,
     count: window.limit,

@@ -1,6 +1,7 @@
 // What the file tools work with: the file service, what a host may offer beside it, and the policy and folder of a call.
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { errorCode } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { ApprovalService } from '@deepseek-ai/dsh-approval'
 import type { Fs, FsTarget } from '@deepseek-ai/dsh-fs'
@@ -40,6 +41,19 @@ export async function policyOf(
   exec: ToolExecution,
 ): Promise<SandboxPolicy | undefined> {
   return sandboxPolicy?.resolve({ session: sessionOf(exec.agent) })
+}
+
+/**
+ * The policy for a look. A folder that may not be written as a workspace, such as the home folder, may still be read: the fence around
+ * reads is the same in read-only mode.
+ */
+export async function readPolicyOf(services: FsToolServices, exec: ToolExecution): Promise<SandboxPolicy | undefined> {
+  try {
+    return await policyOf(services, exec)
+  } catch (error) {
+    if (errorCode(error) !== 'SANDBOX_POLICY_INVALID') throw error
+    return services.sandboxPolicy?.resolve({ session: sessionOf(exec.agent), mode: 'read-only' })
+  }
 }
 
 /** Relative paths belong to the session's folder, and `~/` to the home folder, as in a shell. */

@@ -46,11 +46,18 @@ interface Fenced extends World {
 interface FenceOptions {
   readonly mode?: SandboxMode
   readonly approvals?: boolean
+  /** Of the session. Default: the world's folder. */
+  readonly cwd?: () => string
   /** What a person says to each question; omitted: nobody is there. */
   readonly answer?: (question: PendingApproval, world: World) => ApprovalAnswer
 }
 
-async function startFenced({ mode = 'workspace-write', approvals = true, answer }: FenceOptions = {}): Promise<Fenced> {
+async function startFenced({
+  mode = 'workspace-write',
+  approvals = true,
+  cwd,
+  answer,
+}: FenceOptions = {}): Promise<Fenced> {
   const logs = temporaryFolder()
   const world = await startWorld({
     async plugins(ctx) {
@@ -59,8 +66,9 @@ async function startFenced({ mode = 'workspace-write', approvals = true, answer 
       if (approvals) await ctx.plugin(Approval)
     },
   })
-  const session = await world.ctx.sessions.create({ id: 's1', cwd: world.dir })
-  const agent = { id: 's1', cwd: world.dir, session, inject() {} } as ToolAgent
+  const folder = cwd?.() ?? world.dir
+  const session = await world.ctx.sessions.create({ id: 's1', cwd: folder })
+  const agent = { id: 's1', cwd: folder, session, inject() {} } as ToolAgent
   const asked: PendingApproval[] = []
   if (approvals && answer !== undefined) {
     const { approval } = world.ctx
@@ -146,6 +154,17 @@ describe('the fence', () => {
     const world = await startFenced()
     writeFileSync(join(outside, 'a.txt'), 'hello\n')
     expect(told(await world.as('read', { path: '~/elsewhere/a.txt' }))).toContain('hello')
+  })
+
+  it('lets a folder that may not be a workspace be read, credentials apart, and says why it is not written', async () => {
+    const world = await startFenced({ cwd: () => home })
+    writeFileSync(join(home, 'notes.txt'), 'hello\n')
+    expect(told(await world.as('read', { path: 'notes.txt' }))).toContain('hello')
+    expect((await world.as('list_dir', {})).isError).toBe(false)
+    expect(errorOf(await world.as('read', { path: '.ssh/id_ed25519' })).code).toBe('FS_SANDBOX_DENIED')
+    const refused = errorOf(await world.as('write', { path: 'notes.txt', content: 'x' }))
+    expect(refused).toMatchObject({ code: 'SANDBOX_POLICY_INVALID' })
+    expect(readFileSync(join(home, 'notes.txt'), 'utf8')).toBe('hello\n')
   })
 
   it('is not there in danger-full-access', async () => {
