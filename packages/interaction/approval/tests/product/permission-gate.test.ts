@@ -22,22 +22,25 @@ interface Ran {
   readonly outcomes: readonly Outcome[]
 }
 
+let base: string
 let folder: string
 beforeAll(() => {
-  if (!existsSync(at('../../dist/approval.js')))
-    throw new Error('this test runs built packages; run "pnpm build" first')
+  if (!existsSync(at('../../dist/index.js'))) throw new Error('this test runs built packages; run "pnpm build" first')
 })
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'dsh-gate-')))
-  mkdirSync(join(folder, 'build'))
+  base = realpathSync(mkdtempSync(join(tmpdir(), 'dsh-gate-')))
+  // Beside the home: nothing may write in one that is below.
+  folder = join(base, 'work')
+  mkdirSync(join(folder, 'build'), { recursive: true })
+  mkdirSync(join(base, 'home'))
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 function run(commands: readonly string[], answer?: object, file = patch): Promise<Ran> {
   const calls = commands.map((command) => ['bash', { command, description: 'Try the gate' }])
   const env = {
     PATH: process.env['PATH'],
-    HOME: folder,
+    HOME: join(base, 'home'),
     ...(answer === undefined ? {} : { ANSWER: JSON.stringify(answer) }),
   }
   return new Promise((resolve, reject) => {
@@ -74,7 +77,7 @@ describe.skipIf(process.platform === 'win32')('the permission gate of the exampl
   it('asks a person, and does what they say', async () => {
     const git = join(folder, 'bin')
     mkdirSync(git)
-    writeFileSync(join(git, 'git'), '#!/bin/sh\necho "$@" >> "$HOME/pushed"\n', { mode: 0o755 })
+    writeFileSync(join(git, 'git'), '#!/bin/sh\necho "$@" >> pushed\n', { mode: 0o755 })
     const push = `PATHX=1 ${join(git, 'git')} -C . push`
     const allowed = await run([push], { kind: 'allow', grant: { kind: 'once' } })
     expect(allowed.outcomes).toMatchObject([{ value: { exitCode: 0 } }])
