@@ -16,7 +16,7 @@ import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startMockLlm } from '../../../packages/testing/llm-mock/src/index.ts'
-import { codeBlocks, links, transcript, writeFiles, type CodeBlock } from './markdown.ts'
+import { announced, codeBlocks, links, prints, programs, transcript, writeFiles, type CodeBlock } from './markdown.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const entry = join(root, 'packages/boot/cli/dist/bin.js')
@@ -48,6 +48,8 @@ function markdownBelow(dir: string): string[] {
 
 /** Every package below `node_modules`, as an installation would have them, resolved to what was built. */
 function linkPackages(): void {
+  // What is run counts as a module.
+  writeFileSync(join(temp, 'package.json'), '{"type":"module"}')
   const modules = join(temp, 'node_modules')
   mkdirSync(join(modules, '@deepseek-ai'), { recursive: true })
   for (const dir of packageDirs()) {
@@ -68,20 +70,21 @@ function compilable(text: string): string {
   return `${[...lines, text].join('\n')}\nexport {}\n`
 }
 
-/** Compiler output for the TypeScript blocks of a file, with the file's own line numbers. */
+/** Compiler output for the TypeScript blocks of a file, with the file's own line numbers. Blocks that name a file import each other. */
 function typeCheck(file: string): string {
   const folder = join(temp, file.replaceAll(/\W/g, '-'))
   mkdirSync(join(folder, 'tests'), { recursive: true })
   mkdirSync(join(folder, 'src'), { recursive: true })
   // The provider that a reader of the testkit would have written.
   writeFileSync(join(folder, 'src/index.ts'), "export { default } from '@deepseek-ai/dsh-bash-local'\n")
-  const files = blocksOf(file)
-    .filter((block) => block.language === 'ts')
-    .map((block) => {
-      const name = `tests/line-${block.line}.ts`
-      writeFileSync(join(folder, name), compilable(block.text))
-      return name
-    })
+  const files = new Set<string>()
+  for (const block of programs(blocksOf(file))) {
+    const { file: path = '' } = block
+    const name = /\.m?ts$/.test(path) && !files.has(path) ? path : `tests/line-${block.line}.ts`
+    files.add(name)
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
+    writeFileSync(join(folder, name), compilable(block.text))
+  }
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2023',
@@ -94,7 +97,7 @@ function typeCheck(file: string): string {
     allowImportingTsExtensions: true,
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }))
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [...files] }))
   try {
     return execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', folder], {
       encoding: 'utf8',
@@ -106,17 +109,31 @@ function typeCheck(file: string): string {
 
 describe('TypeScript in the documents', () => {
   const files = [...pages, ...readmes].filter(
-    (file) => existsSync(join(root, file)) && blocksOf(file).some((block) => block.language === 'ts'),
+    (file) => existsSync(join(root, file)) && programs(blocksOf(file)).length > 0,
   )
   it.each(files)('compiles in %s', (file) => {
     expect(typeCheck(file)).toBe('')
   })
 
-  it('shows a host that runs', () => {
+  it('shows a short host', () => {
     const host = blocksOf('README.md').find((block) => block.file === 'host.mjs')
     expect(host?.text.trim().split('\n').length).toBeLessThanOrEqual(16)
-    writeFileSync(join(temp, 'host.mjs'), host!.text)
-    expect(execFileSync(process.execPath, ['host.mjs'], { cwd: temp, encoding: 'utf8' })).toBe('2 + 3 = 5\n')
+  })
+
+  const talking = files.flatMap((file) =>
+    programs(blocksOf(file))
+      .filter((block) => announced(block).length > 0)
+      .map((block) => ({ file, block, place: `${file}:${block.line}` })),
+  )
+  it.each(talking)('prints what it says in $place', ({ file, block }) => {
+    const folder = join(temp, `run-${file.replaceAll(/\W/g, '-')}-${block.line}`)
+    mkdirSync(folder)
+    writeFiles(join(root, file), folder)
+    writeFileSync(join(folder, 'program.ts'), block.text)
+    const run = [join(root, 'scripts/run-ts.mjs'), join(folder, 'program.ts')]
+    const output = execFileSync(process.execPath, run, { cwd: folder, encoding: 'utf8', timeout: 30_000 })
+    const shown = announced(block).join('\n')
+    if (!prints(shown, output.trimEnd())) expect(output.trimEnd()).toBe(shown)
   })
 })
 
@@ -140,19 +157,36 @@ function type(command: string, cwd: string): Promise<string> {
   })
 }
 
-describe.each(['README.md', 'README.zh.md', 'docs/user/develop/basic/tool.md', 'docs/user/config.md'])(
-  'the commands of %s',
-  (file) => {
-    const folder = join(temp, 'reader', file)
-    beforeAll(() => {
-      mkdirSync(folder, { recursive: true })
-      writeFiles(join(root, file), folder)
-    })
-    it.each(transcript(blocksOf(file)))('prints what is written for $command', async ({ command, output }) => {
-      expect(await type(command, folder)).toBe(output)
-    })
-  },
-)
+const typed = pages.filter((file) => blocksOf(file).some(({ language }) => language === 'console'))
+
+it('finds the pages that show commands', () => {
+  expect(typed).toEqual(expect.arrayContaining(['README.md', 'README.zh.md', 'docs/user/develop/basic/tool.md']))
+})
+
+describe.each(typed)('the commands of %s', (file) => {
+  const folder = join(temp, 'reader', file)
+  beforeAll(() => {
+    mkdirSync(folder, { recursive: true })
+    writeFiles(join(root, file), folder)
+  })
+  it.each(transcript(blocksOf(file)))('print what is written for $command', async ({ command, output }) => {
+    const printed = await type(command, folder)
+    // The whole texts, so that a difference is seen.
+    if (!prints(output, printed)) expect(printed).toBe(output)
+  })
+})
+
+it('passes the tests that the testing page shows', () => {
+  const folder = join(temp, 'testing')
+  writeFiles(join(root, 'docs/testing.md'), folder)
+  const vitest = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', folder, '--reporter=json']
+  const env = { PATH: process.env['PATH'], HOME: join(temp, 'home') }
+  const report = execFileSync(process.execPath, vitest, { cwd: folder, env, encoding: 'utf8', timeout: 50_000 })
+  const { numPassedTests, numFailedTests } = JSON.parse(report) as { numPassedTests: number; numFailedTests: number }
+  expect(numFailedTests).toBe(0)
+  // The checks of the contract, not only the one that the page adds.
+  expect(numPassedTests).toBeGreaterThan(15)
+})
 
 it('composes every patch that the configuration page shows', async () => {
   const folder = join(temp, 'patches')
@@ -201,14 +235,16 @@ describe('links', () => {
   })
 })
 
-it('teaches the same tool in both languages', () => {
-  const code = (file: string): string[] =>
-    blocksOf(file)
-      .filter((block) => block.language !== 'sh')
-      .map((block) => block.text)
-  expect(code('README.zh.md')).toEqual(code('README.md'))
-  const parts = (file: string): number => read(file).match(/^## /gm)!.length
-  expect(parts('README.zh.md')).toBe(parts('README.md'))
+describe.each([['README'], ['docs/cookbook/adding-a-tool']])('%s in both languages', (page) => {
+  it('has the same code and the same sections', () => {
+    const code = (file: string): string[] =>
+      blocksOf(file)
+        .filter((block) => block.language !== 'sh')
+        .map((block) => block.text)
+    expect(code(`${page}.zh.md`)).toEqual(code(`${page}.md`))
+    const parts = (file: string): number => read(file).match(/^##+ /gm)!.length
+    expect(parts(`${page}.zh.md`)).toBe(parts(`${page}.md`))
+  })
 })
 
 it('has a README in every package that exports anything', () => {

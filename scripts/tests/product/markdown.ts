@@ -40,6 +40,39 @@ export function writeFiles(markdownFile: string, folder: string): void {
   }
 }
 
+/** What is in generated pages: signatures and shapes, which are no programs. */
+const FRAGMENTS: readonly (string | undefined)[] = ['website-api', 'tool-output']
+
+/** TypeScript that a reader could use. */
+export function programs(blocks: readonly CodeBlock[]): CodeBlock[] {
+  return blocks.filter(({ language, file }) => language === 'ts' && !FRAGMENTS.includes(file))
+}
+
+/** What a program says that it prints, a `console.log(…) // …` a line; empty for one that says nothing or leaves something out. */
+export function announced({ text }: CodeBlock): string[] {
+  if (/^\s*\/\/ …/m.test(text)) return []
+  return [...text.matchAll(/^\s*console\.log\(.*\) \/\/ (.+)$/gm)].map((match) => match[1] ?? '')
+}
+
+/** True when the output is what the text shows. A line `…` stands for any lines, `…` in a line for anything there, a time for any time. */
+export function prints(shown: string, output: string): boolean {
+  const lines = (text: string): string[] => text.replaceAll(/\b\d+(\.\d+)? (m?s)\b/g, '0 $2').split('\n')
+  return matches(lines(shown), lines(output))
+}
+
+function matches(shown: readonly string[], output: readonly string[]): boolean {
+  const [line, ...rest] = shown
+  if (line === undefined) return output.length === 0
+  if (line !== '…') return matchesLine(line, output[0]) && matches(rest, output.slice(1))
+  return output.concat('').some((_, skipped) => matches(rest, output.slice(skipped)))
+}
+
+function matchesLine(shown: string, line: string | undefined): boolean {
+  if (line === undefined || !shown.includes('…')) return line === shown
+  const parts = shown.split('…').map((text) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+  return new RegExp(`^${parts.join('.*')}$`).test(line)
+}
+
 /** Targets of links and images outside code blocks. */
 export function links(markdown: string): string[] {
   const prose = markdown.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
