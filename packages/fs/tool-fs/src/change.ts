@@ -28,7 +28,7 @@ export async function changeFile(
     const target = await targetOf(setup.services, args.path, exec)
     const call: ChangeCall = { setup, target, change, exec }
     const { policy, shown } = await allowedPolicy(call, args)
-    return setup.queue.run(target.key, () => changeNow(call, policy, shown))
+    return setup.queue.run(target.key, exec.signal, () => changeNow(call, policy, shown))
   })
 }
 
