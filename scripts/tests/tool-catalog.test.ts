@@ -88,7 +88,9 @@ describe('made-up values', () => {
 })
 
 describe('the catalogue', () => {
+  const web = [{ preset: 'web', platforms: ['linux', 'darwin', 'win32'] }]
   const catalog = {
+    policy: [{ name: '@deepseek-ai/dsh-gate', dir: 'packages/x/gate', places: ['tools/pre-execute'], presets: web }],
     packages: [
       {
         name: '@deepseek-ai/dsh-tool-look',
@@ -123,6 +125,7 @@ describe('the catalogue', () => {
       "- **Policy** under the session's sandbox policy; may ask a person for more than that allows; deadline 500 ms;",
     )
     expect(page).toContain('`web`, `headless` (Linux)')
+    expect(page).toContain('| [`@deepseek-ai/dsh-gate`](../packages/x/gate) | `tools/pre-execute` | `web` |')
     expect(page).toContain('null | {\n  found: integer\n}')
     expect(page).toContain('Returns what [`look`](#look) returns.')
   })

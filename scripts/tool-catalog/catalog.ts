@@ -5,7 +5,7 @@ import { createHost, errorMessage } from '@deepseek-ai/cordis'
 import ToolRegistry from '@deepseek-ai/dsh-tools'
 import { CONFINED_SHELL, ToolBooter, type BootedTools } from './boot.ts'
 import { describeTool, tokensOf, type ToolFacts } from './describe.ts'
-import { presetExposure, type Exposure } from './presets.ts'
+import { policyParts, presetExposure, type Exposure, type PolicyPart } from './presets.ts'
 
 export interface CatalogTool extends ToolFacts {
   /** Parameters that appear only where the host has all that is listed for each. */
@@ -27,6 +27,7 @@ export interface CatalogPackage {
 
 export interface Catalog {
   readonly packages: readonly CatalogPackage[]
+  readonly policy: readonly PolicyPart[]
 }
 
 /** Thrown with every package that is missing, not only the first. */
@@ -54,7 +55,7 @@ export async function makeCatalog(root: string, host: string): Promise<Catalog> 
     booter.dispose()
   }
   if (problems.length > 0) throw new CatalogError(problems.join('\n'))
-  return { packages }
+  return { packages, policy: policyParts(services, exposure) }
 }
 
 /** `packages/*` + `/tool-*`, in order of their paths: a package that is not here is in no catalogue. */

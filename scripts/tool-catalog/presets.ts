@@ -1,4 +1,5 @@
 // Which presets mount a package, and on which platforms: as the loader composes them.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -41,6 +42,45 @@ export async function presetExposure(packages: string): Promise<ReadonlyMap<stri
   return new Map(
     [...found].map(([name, known]) => [name, [...known].map(([preset, platforms]) => ({ preset, platforms }))]),
   )
+}
+
+/** A package that takes part in the calls of every tool, and where. */
+export interface PolicyPart {
+  readonly name: string
+  readonly dir: string
+  readonly places: readonly string[]
+  readonly presets: readonly Exposure[]
+}
+
+const PLACES: readonly (readonly [RegExp, string])[] = [
+  [/\bon\(\s*['"]tools\/pre-execute['"]/, 'tools/pre-execute'],
+  [/\bprovideApproval\(/, 'ctx.tools.provideApproval()'],
+  [/\btools\.guard\(/, 'ctx.tools.guard()'],
+  [/\bon\(\s*['"]tools\/execute['"]/, 'tools/execute'],
+  [/\bon\(\s*['"]tools\/post-execute['"]/, 'tools/post-execute'],
+]
+
+/** Those of the presets' packages whose code registers something in the pipeline. The registry itself is the pipeline. */
+export function policyParts(packages: string, exposure: ReadonlyMap<string, readonly Exposure[]>): PolicyPart[] {
+  return readdirSync(packages)
+    .flatMap((group) => readdirSync(join(packages, group)).map((name) => `${group}/${name}`))
+    .flatMap((path) => {
+      const manifest = join(packages, path, 'package.json')
+      if (path === 'core/tools' || !existsSync(manifest)) return []
+      const { name } = JSON.parse(readFileSync(manifest, 'utf8')) as { name: string }
+      const presets = exposure.get(name)
+      const code = presets === undefined ? '' : builtCode(join(packages, path, 'dist'))
+      const places = PLACES.flatMap(([pattern, place]) => (pattern.test(code) ? [place] : []))
+      return presets === undefined || places.length === 0 ? [] : [{ name, dir: `packages/${path}`, places, presets }]
+    })
+    .sort((a, b) => (a.dir < b.dir ? -1 : 1))
+}
+
+function builtCode(dist: string): string {
+  return readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.js') && !file.includes('page'))
+    .map((file) => readFileSync(join(dist, file), 'utf8'))
+    .join('\n')
 }
 
 function mounted(rows: readonly Row[]): string[] {
