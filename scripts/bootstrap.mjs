@@ -71,6 +71,7 @@ async function install() {
 export async function build() {
   await must('preparing types', process.execPath, [join(root, 'packages/core/cordis/build/flatten-types.mjs')])
   await must('compiling', 'tsc', ['-b'])
+  await (await import('./bundle.mjs')).bundle()
   await must('building the page', 'turbo', ['run', 'build', '--output-logs=errors-only', '--log-order=grouped'], {
     quiet: true,
   })

@@ -1,8 +1,17 @@
 // Boots the composition files of its arguments from the built loader and prints, as one JSON line, what came of it:
 // the report, the answer of `CALL` (`{name, arguments}`), what plugins left in `globalThis.seen`, and figures.
-import { createRequire } from 'node:module'
-import { boot, compose, dump } from '../../dist/index.js'
+import module, { createRequire, syncBuiltinESMExports } from 'node:module'
 import { createHost } from '@deepseek-ai/cordis'
+
+// Before the loader takes it: whether module hooks are registered.
+let hooks = false
+const { register } = module
+module.register = (...args) => {
+  hooks = true
+  return register(...args)
+}
+syncBuiltinESMExports()
+const { boot, compose, dump } = await import('../../dist/index.js')
 
 // The presets package has every part of the host as a dependency, as the command line has.
 const hostURL = new URL('../../../../preset/presets/package.json', import.meta.url).href
@@ -27,6 +36,6 @@ if (process.env.CALL !== undefined) {
   const call = JSON.parse(process.env.CALL)
   result.answer = await host.ctx.tools.execute({ callId: 'call-1', signal: new AbortController().signal, ...call })
 }
-result.hooks = (await import('../../dist/modules.js')).hooksRegistered()
+result.hooks = hooks
 await host.dispose()
 process.stdout.write(`${JSON.stringify(result)}\n`)
