@@ -97,7 +97,8 @@ export const diff: Card = {
     const added = files.reduce((sum, file) => sum + file.added, 0)
     const removed = files.reduce((sum, file) => sum + file.removed, 0)
     const remarks = item.resultView?.card === 'diff' ? (item.resultView.remarks ?? []) : []
-    return [...(files.length === 0 ? [] : [t.lineDelta(added, removed)]), ...remarks]
+    const delta = files.length === 0 ? [] : [t.lineDelta(added, removed)]
+    return [...(item.outcome?.isError === true ? [t.notApplied] : []), ...delta, ...remarks]
   },
   copyText: (item) =>
     filesOf(item)
