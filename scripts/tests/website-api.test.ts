@@ -36,6 +36,12 @@ describe('a docstring', () => {
     expect(doc.text).toBe('Opens a tap. Closes by itself.\n\n- slowly and surely\n- never twice')
   })
 
+  it('takes a clause that tells of failing out of its sentence', () => {
+    const { text, errors } = parseDocstring('/** Adds one. Mine hide theirs; duplicates in one layer fail. Logged. */')
+    expect(text).toBe('Adds one. Mine hide theirs. Logged.')
+    expect(errors).toBe('Duplicates in one layer fail.')
+  })
+
   it('tells of parameters and of the return', () => {
     expect([...doc.params]).toEqual([['turns', 'how far, in turns.']])
     expect(doc.returns).toBe('what closes it.')

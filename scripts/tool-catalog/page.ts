@@ -34,8 +34,8 @@ depend on configuration and on what a host has. The same as data: [tool-catalog.
 matches \`packages/*/tool-*\` and is not here fails the check. Packages are booted with their default configuration, on a host that has every service.`,
     '## Tool Package Map',
     ['| package | tools | tokens | guidance | presets |', '|---|---|---|---|---|', ...packages.map(mapRow)].join('\n'),
-    '## Policy around every tool',
-    `What else of the presets takes part in each call, besides what a tool's own entry says:`,
+    '## Policy around tools',
+    `What else of the presets takes part in calls, besides what a tool's own entry says:`,
     [
       '| package | place | presets |',
       '|---|---|---|',

@@ -44,7 +44,7 @@ export async function presetExposure(packages: string): Promise<ReadonlyMap<stri
   )
 }
 
-/** A package that takes part in the calls of every tool, and where. */
+/** A package that takes part in the calls of tools that are not its own, and where. */
 export interface PolicyPart {
   readonly name: string
   readonly dir: string
@@ -58,6 +58,8 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   [/\btools\.guard\(/, 'ctx.tools.guard()'],
   [/\bon\(\s*['"]tools\/execute['"]/, 'tools/execute'],
   [/\bon\(\s*['"]tools\/post-execute['"]/, 'tools/post-execute'],
+  // File tools put what they are about to do before these, with the facts of the file.
+  [/\bon\(\s*['"]fs\/intent['"]/, 'fs/intent'],
 ]
 
 /** Those of the presets' packages whose code registers something in the pipeline. The registry itself is the pipeline. */

@@ -11,7 +11,7 @@ export interface Docstring {
 
 export const NO_DOCSTRING: Docstring = { text: '', params: new Map(), returns: undefined, errors: '' }
 
-const ERROR_SENTENCE = /^(Throws|Rejects|Fails with)\b/
+const ERROR_SENTENCE = /^(Throws|Rejects|Fails)\b|\bfail\.$|\bfailures resolve\b/
 
 /** `comment` is the whole of it, with its delimiters. */
 export function parseDocstring(comment: string): Docstring {
@@ -30,14 +30,10 @@ export function parseDocstring(comment: string): Docstring {
     const param = kind === 'param' ? /^(\w+)\s*(?:-\s*)?([^]*)$/.exec(rest) : null
     if (param !== null) params.set(param[1] ?? '', oneLine(param[2] ?? ''))
   }
-  const paragraphs = paragraphsOf(prose)
-  const errors = paragraphs.flatMap((paragraph) => sentences(paragraph).filter((each) => ERROR_SENTENCE.test(each)))
+  const paragraphs = paragraphsOf(prose).map((paragraph) => sentences(paragraph).flatMap(clauses))
+  const errors = paragraphs.flat().filter((each) => ERROR_SENTENCE.test(each))
   const text = paragraphs
-    .map((paragraph) =>
-      sentences(paragraph)
-        .filter((each) => !ERROR_SENTENCE.test(each))
-        .join(' '),
-    )
+    .map((paragraph) => paragraph.filter((each) => !ERROR_SENTENCE.test(each)).join(' '))
     .filter((paragraph) => paragraph !== '')
     .join('\n\n')
   return { text, params, returns, errors: [...errors, ...thrown].join(' ') }
@@ -80,6 +76,13 @@ function sentences(paragraph: string): string[] {
   return paragraph
     .split(/(?<=[^`\s]{2}[.!?]|[`)][.!?])(?<!\b(?:e\.g|i\.e)\.)\s+(?=[A-Z`{])/)
     .filter((sentence) => sentence !== '')
+}
+
+/** What a sentence says of failing, apart from what it says besides. */
+function clauses(sentence: string): string[] {
+  const [, before, fails] = /^([A-Z][^;]*); ([^;]*\bfail\.)$/.exec(sentence) ?? []
+  if (before === undefined || fails === undefined) return [sentence]
+  return [`${before}.`, fails.charAt(0).toUpperCase() + fails.slice(1)]
 }
 
 function oneLine(text: string): string {

@@ -192,6 +192,12 @@ it('passes the tests that the testing page shows', () => {
   expect(numPassedTests).toBeGreaterThan(15)
 })
 
+it('names each suite of the testkit on the testing page, and no other', () => {
+  const exported = read('packages/testing/testkit/src/index.ts').match(/\btest[A-Z]\w+/g)
+  const named = read('docs/testing.md').match(/\btest[A-Z]\w+(?=[(`])/g)
+  expect([...new Set(named)].sort()).toEqual([...new Set(exported)].sort())
+})
+
 it('composes every patch that the configuration page shows', async () => {
   const folder = join(temp, 'patches')
   mkdirSync(folder)
