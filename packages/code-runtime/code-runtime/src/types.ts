@@ -30,13 +30,14 @@ export interface CodeRunRequest {
 }
 
 /**
- * `exception`: the program threw or did not parse. `timeout`: busy or wall-clock limit. `abort`: the caller's signal. `invalid-output`: the
- * result is not lossless JSON. `output-limit`: logs and result together exceed the limit. `memory`: out of memory. `runtime-exit`: the
- * runtime itself died.
+ * `exception`: the program threw or did not parse. `timeout`: busy or wall-clock limit. `deadlock`: the program awaits what nothing
+ * pending, no call and no timer, can settle. `abort`: the caller's signal. `invalid-output`: the result is not lossless JSON.
+ * `output-limit`: logs and result together exceed the limit. `memory`: out of memory. `runtime-exit`: the runtime itself died.
  */
 export type CodeFailureKind =
   | 'exception'
   | 'timeout'
+  | 'deadlock'
   | 'abort'
   | 'invalid-output'
   | 'output-limit'

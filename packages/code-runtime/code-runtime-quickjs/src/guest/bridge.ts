@@ -35,7 +35,7 @@ export interface Bridge {
 }
 
 export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unknown) => string): Bridge {
-  const { defineProperty, freeze, create } = Object
+  const { defineProperty, freeze, create, setPrototypeOf } = Object
   const { apply } = Reflect
   const { then } = Promise.prototype
   const slice = String.prototype.slice
@@ -51,22 +51,37 @@ export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unk
     failure: Failure
   }
   const waiting: Record<number, Waiting> = create(null)
+  /** Which call an error that a program may let through comes from. */
+  const origins = new WeakMap<object, string>()
+  const { get: getOrigin, set: setOrigin } = WeakMap.prototype
   let lastId = 0
 
-  function errorClass(name: string, member: string): new (memberName: string, message: string) => unknown {
-    const made = {
-      [name]: class extends NativeError {
+  const hidden = (value: string): PropertyDescriptor => {
+    const descriptor = create(null) as PropertyDescriptor
+    descriptor.value = value
+    descriptor.writable = true
+    descriptor.configurable = true
+    return descriptor
+  }
+
+  /**
+   * Note: instances are plain objects below the class. To what has the engine's mark of an error it adds a `stack` as soon as it is
+   * thrown, which is more than a program may know of a call.
+   */
+  function errorClass(name: string, member: string): new (memberName: string, message: string) => object {
+    const { [name]: made } = {
+      // oxlint-disable-next-line typescript/no-extraneous-class -- programs see it as the class of their errors
+      [name]: class {
         constructor(memberName: string, message: string) {
-          super(message)
-          const own = (key: string, value: string): unknown =>
-            defineProperty(this, key, { value, writable: true, configurable: true, enumerable: false })
-          own('name', name)
-          own(member, memberName)
-          Reflect.deleteProperty(this, 'stack')
+          const own = { name: hidden(name), [member]: hidden(memberName), message: hidden(message) }
+          return create(new.target.prototype, own) as object
         }
       },
-    }
-    return made[name] as new (memberName: string, message: string) => unknown
+    } as Record<string, new (memberName: string, message: string) => object>
+    if (made === undefined) throw new NativeError('unreachable: the class was just made')
+    setPrototypeOf(made, NativeError)
+    setPrototypeOf(made.prototype as object, NativeError.prototype)
+    return made
   }
 
   function submit(binding: number, name: number, argument: unknown, what: string, failure: Failure): Promise<unknown> {
@@ -103,8 +118,12 @@ export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unk
       defineProperty(globalThis, key, { value, writable: false, configurable: false, enumerable: true })
     for (let index = 0; index < shape.names.length; index += 1) {
       const name = shape.names[index] as string
-      const failure: Failure = (message) => (made === undefined ? new NativeError(message) : new made(name, message))
       const what = `${shape.global}.${name}`
+      const failure: Failure = (message) => {
+        const error = made === undefined ? new NativeError(message) : new made(name, message)
+        apply(setOrigin, origins, [error, what])
+        return error
+      }
       // Note: a method has no prototype object and cannot be called with `new`.
       const { method } = {
         method(argument: unknown) {
@@ -129,6 +148,8 @@ export function bridge(host: GuestHost, lossless: Lossless, inspect: (value: unk
         const name = text(thrown.name)
         message = name === '' ? text(thrown.message) : `${name}: ${text(thrown.message)}`
         stack = text(thrown.stack)
+        const origin = apply(getOrigin, origins, [thrown]) as string | undefined
+        if (origin !== undefined && stack === '') message += `\n    at ${origin}`
       } else {
         message = `thrown: ${text(inspect(thrown))}`
       }

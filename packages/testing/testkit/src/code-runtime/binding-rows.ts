@@ -1,6 +1,7 @@
 // Rows: calls from programs to handlers and back.
 import assert from 'node:assert/strict'
 import type { CodeBinding } from '@deepseek-ai/dsh-code-runtime'
+import type { Json } from '@deepseek-ai/dsh-tools'
 import { TOOLS, type CodeTest } from './suite.ts'
 
 const misuse = { code: 'CODE_RUNTIME_MISUSE' }
@@ -45,6 +46,21 @@ export function bindingRows(test: CodeTest): void {
     assert.deepEqual((await run(program)).value, expected)
   })
 
+  test('shows nothing of a failed call but name, member and message, however it is thrown', async ({ run }) => {
+    const program = `
+      const seen = async (fail) => {
+        try { await fail() } catch (error) {
+          const own = Reflect.ownKeys(error).toSorted()
+          const inherited = []; for (let each = Object.getPrototypeOf(error); each !== Error.prototype; each = Object.getPrototypeOf(each)) inherited.push(...Reflect.ownKeys(each))
+          return [own, inherited, error.stack === undefined, Object.values(error)]
+        }
+      }
+      const rethrow = async () => { try { await tools.fail({}) } catch (error) { throw error } }
+      return [await seen(() => tools.fail({})), await seen(rethrow), await seen(() => tools.echo()), await seen(() => { throw new ToolCallError('x', 'own') })]`
+    const each = [['message', 'name', 'toolName'], ['constructor'], true, []]
+    assert.deepEqual((await run(program)).value, [each, each, each, each])
+  })
+
   test('rejects with a plain error where no class was asked for', async ({ run }) => {
     const { errorClass: _none, ...plain } = TOOLS
     const program =
@@ -56,7 +72,7 @@ export function bindingRows(test: CodeTest): void {
   test('fails the run with the message of a call that nobody caught', async ({ run }) => {
     const { error } = await run('await tools.fail({})')
     assert.equal(error?.kind, 'exception')
-    assert.match(error.message, /^ToolCallError: told to fail/)
+    assert.match(error.message, /^ToolCallError: told to fail\n {4}at tools\.fail/)
   })
 
   test('overlaps calls and keeps the order of submission', async ({ run }) => {
@@ -78,6 +94,58 @@ export function bindingRows(test: CodeTest): void {
     })
     assert.deepEqual(order, [0, 1, 2, 3, 4])
     assert.deepEqual(result.value, [0, 1, 2, 3, 4])
+  })
+
+  test('carries calls and results of any size, in the order in which they were made', async ({ run }) => {
+    const seen: number[] = []
+    const sized: CodeBinding = {
+      ...TOOLS,
+      async call(_name, argument) {
+        const { i, text } = argument as { i: number; text: string }
+        seen.push(i)
+        return { i, text: text + text }
+      },
+    }
+    const program = `
+      const size = (i) => (i * 7919) % (i % 10 === 0 ? 90_000 : 900)
+      const all = await Promise.all(Array.from({ length: 200 }, (_, i) => tools.echo({ i, text: 'é'.repeat(size(i)) })))
+      for (let i = 200; i < 250; i++) all.push(await tools.echo({ i, text: 'é'.repeat(size(i)) }))
+      return all.every(({ i, text }, index) => i === index && text === 'é'.repeat(2 * size(i))) && all.length`
+    assert.equal((await run(program, { bindings: [sized] })).value, 250)
+    assert.deepEqual(
+      seen,
+      Array.from({ length: 250 }, (_, i) => i),
+    )
+  })
+
+  test('keeps the order of calls and that of console lines, however they alternate', async ({ run }) => {
+    const calls: Json[] = []
+    const lines: string[] = []
+    const recorded: CodeBinding = { ...TOOLS, call: async (_name, argument) => (calls.push(argument), argument) }
+    const program = `
+      const pending = []
+      for (let i = 0; i < 600; i++) {
+        pending.push(tools.echo(i)); console.log('line ' + i)
+        if (i % 7 === 0) await pending.at(-1)
+      }
+      await Promise.all(pending); return pending.length`
+    const result = await run(program, { bindings: [recorded], onLog: (line) => void lines.push(line) })
+    assert.equal(result.value, 600)
+    const numbers = Array.from({ length: 600 }, (_, i) => i)
+    assert.deepEqual(calls, numbers)
+    assert.deepEqual(
+      result.logs,
+      numbers.map((i) => `line ${i}`),
+    )
+    assert.deepEqual(lines, result.logs)
+  })
+
+  test('starts a call although the program then computes without end', async ({ run }) => {
+    const calls: Json[] = []
+    const recorded: CodeBinding = { ...TOOLS, call: async (_name, argument) => (calls.push(argument), argument) }
+    const { error } = await run('tools.echo("before"); for (;;);', { bindings: [recorded] })
+    assert.equal(error?.kind, 'timeout')
+    assert.deepEqual(calls, ['before'])
   })
 
   for (const [what, argument] of [

@@ -1,5 +1,6 @@
 // Rows: what programs try in order to reach the machine, the host or another run.
 import assert from 'node:assert/strict'
+import type { Json } from '@deepseek-ai/dsh-tools'
 import { TOOLS, type CodeTest } from './suite.ts'
 
 const MACHINE = [
@@ -67,6 +68,68 @@ export function escapeRows(test: CodeTest): void {
       return { answer }`
     assert.deepEqual((await run(program)).value, { answer: { a: [1] } })
   })
+
+  for (const [what, tampering] of [
+    [
+      'setters on the prototypes of lists and objects',
+      `for (const key of ['0', '1', '2', 'id', 'value', 'resolve', 'reject', 'failure', 'length2', 'message', 'name', 'toolName'])
+        for (const target of [Object.prototype, Array.prototype])
+          Object.defineProperty(target, key, { set() { throw new Error('trap') }, get() { return 'evil' }, configurable: true })`,
+    ],
+    [
+      'the iteration of lists, strings and maps',
+      `for (const { prototype } of [Array, String, Map, Set]) prototype[Symbol.iterator] = function* () { yield 'evil' }
+      Object.getPrototypeOf([][Symbol.iterator]?.() ?? {}).next = () => ({ done: true })`,
+    ],
+    [
+      'promises',
+      `const { then } = Promise.prototype
+      globalThis.Promise = function () { throw new Error('trap') }
+      Object.getPrototypeOf((async () => {})()).then = function (...args) { return Reflect.apply(then, this, args) }
+      Object.defineProperty(Object.getPrototypeOf((async () => {})()), 'constructor', { get() { return { [Symbol.species]: function () { throw 1 } } } })`,
+    ],
+    [
+      'maps, reflection and the making of objects',
+      `for (const name of ['get', 'set', 'has', 'delete']) WeakMap.prototype[name] = Map.prototype[name] = () => { throw new Error('trap') }
+      for (const name of Object.getOwnPropertyNames(Reflect)) Reflect[name] = () => { throw new Error('trap') }
+      for (const name of ['create', 'freeze', 'keys', 'values', 'setPrototypeOf', 'getOwnPropertyDescriptor']) Object[name] = () => ({})`,
+    ],
+    [
+      'functions, strings and errors',
+      `for (const name of ['call', 'apply', 'bind']) Function.prototype[name] = () => { throw new Error('trap') }
+      for (const name of ['slice', 'split', 'replace', 'repeat', 'toString']) String.prototype[name] = () => 'evil'
+      globalThis.Error = globalThis.TypeError = globalThis.String = globalThis.Number = globalThis.JSON = globalThis.Object = undefined`,
+    ],
+  ] as const) {
+    test(`makes no calls but those of the program when it tampers with ${what}`, async ({ run }) => {
+      const seen: unknown[] = []
+      const spy = {
+        ...TOOLS,
+        call: async (name: string, argument: Json) => {
+          seen.push([name, argument])
+          return await TOOLS.call(name, argument)
+        },
+      }
+      const program = `
+        ${tampering}
+        const first = await tools.echo({ a: [1, 'two'] })
+        const both = [tools.echo(2), tools.echo({ b: null })]
+        let refused = 'not'
+        try { await tools.fail({}) } catch (error) { refused = error.message }
+        return [first.a[1], await both[0], (await both[1]).b, refused]`
+      const { value, error } = await run(program, { bindings: [spy] })
+      const made = [
+        ['echo', { a: [1, 'two'] }],
+        ['echo', 2],
+        ['echo', { b: null }],
+        ['fail', {}],
+      ]
+      // A program may spoil its own run; what reached the host is what it asked for, and ends there.
+      if (error === undefined) assert.deepEqual([value, seen], [['two', 2, null, 'told to fail'], made])
+      else assert.deepEqual(seen, made.slice(0, seen.length), error.message)
+      assert.deepEqual(await run('return await tools.echo("next")'), { value: 'next', logs: [] })
+    })
+  }
 
   test('lets nobody change the bindings', async ({ run }) => {
     const program = `

@@ -12,9 +12,9 @@ export function limitRows(test: CodeTest): void {
       ['timeout'],
     ],
     [
-      'endless microtasks',
+      'endless microtasks, each promise held by the one before',
       'console.log("before"); const again = () => Promise.resolve().then(again); await again()',
-      ['timeout'],
+      ['timeout', 'memory'],
     ],
     [
       'an endless queue of microtasks',
@@ -50,7 +50,12 @@ export function limitRows(test: CodeTest): void {
     ],
     ['a deep text', 'console.log("before"); return JSON.parse("[".repeat(1e6))', ['exception']],
     ['closures that wait', 'console.log("before"); for (;;) setTimeout(() => {}, 1e6)', ['exception', 'timeout']],
-    ['a promise that nothing settles', 'console.log("before"); await new Promise(() => {})', ['timeout']],
+    ['a promise that nothing settles', 'console.log("before"); await new Promise(() => {})', ['deadlock']],
+    [
+      'a promise that nothing settles any more',
+      'console.log("before"); await tools.echo({}); await new Promise((done) => setTimeout(done, 1)); await new Promise(() => {})',
+      ['deadlock'],
+    ],
   ] as const satisfies readonly (readonly [string, string, readonly (CodeFailureKind | undefined)[]])[]) {
     test(`ends and names ${what}, keeps what was printed, and serves the next program`, async ({ run }) => {
       const result = await run(program)
