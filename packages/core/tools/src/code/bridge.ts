@@ -1,5 +1,6 @@
 // Carries the calls of one program into the pipeline: in order, overlapping where tools allow it, until the run is over.
 import { contentText, type ContentBlock, type Json } from '../presentation.ts'
+import { onAbort } from '../abort-hub.ts'
 import { boundContent } from '../bound.ts'
 import { CallScheduler } from '../scheduler.ts'
 import type {
@@ -27,8 +28,9 @@ export class Bridge {
   private readonly host: BridgeHost
   private readonly exec: ToolBodyExecution
   private readonly scheduler: CallScheduler<Outcome>
-  /** Ends the calls that a program has left behind. */
-  private readonly run = new AbortController()
+  /** Ends the calls that a program has left behind. Made with the first call, since many programs make none. */
+  private calls: AbortController | undefined
+  private readonly leave: () => void
   private readonly unsettled = new Set<Promise<unknown>>()
   private submitted = 0
   private over: string | undefined
@@ -37,9 +39,10 @@ export class Bridge {
     this.host = host
     this.exec = exec
     this.scheduler = new CallScheduler({ maxParallelCalls: host.maxParallelSubCalls })
-    const follow = (): void => this.stop('aborted', exec.signal.reason)
-    if (exec.signal.aborted) follow()
-    else exec.signal.addEventListener('abort', follow, { once: true, signal: this.run.signal })
+    const { signal } = exec
+    const follow = (): void => this.stop('aborted', signal.reason)
+    this.leave = signal.aborted ? () => {} : onAbort(signal, follow)
+    if (signal.aborted) follow()
   }
 
   /** Resolves with the canonical value after policy; rejects with an Error whose message is all that a program may know. */
@@ -60,14 +63,21 @@ export class Bridge {
 
   /** Starts nothing more, cancels what runs, and waits for it. */
   async close(): Promise<void> {
+    this.leave()
     this.stop('ended')
+    if (this.unsettled.size === 0) return
     await Promise.allSettled(this.unsettled)
   }
 
-  private stop(why: string, reason: unknown = new DOMException('the program has ended', 'AbortError')): void {
+  private stop(why: string, reason?: unknown): void {
     this.over ??= why
     this.scheduler.stop()
-    this.run.abort(reason)
+    this.calls?.abort(reason ?? new DOMException('the program has ended', 'AbortError'))
+  }
+
+  private get signal(): AbortSignal {
+    this.calls ??= new AbortController()
+    return this.calls.signal
   }
 
   private scheduled(callId: string, name: string, argument: Json): Parameters<CallScheduler<Outcome>['submit']>[0] {
@@ -78,7 +88,7 @@ export class Bridge {
       run: async () => {
         host.notify(exec, { kind: 'start', callId, name, arguments: argument })
         const started = performance.now()
-        const { signal } = this.run
+        const { signal } = this
         const result = await host.execute({ callId, name, arguments: argument, signal, agent, parent })
         return { result, durationMs: Math.round(performance.now() - started) }
       },
