@@ -1,4 +1,5 @@
 // The worker threads of a runtime: at most so many, one run each, replaced when spent, all joined on dispose.
+import type { Cancellation } from './cancellation.ts'
 import { WorkerThread } from './worker-thread.ts'
 
 export interface PoolOptions {
@@ -8,7 +9,7 @@ export interface PoolOptions {
 }
 
 interface Waiter {
-  resolve: (thread: Promise<WorkerThread>) => void
+  resolve: (thread: Promise<WorkerThread> | undefined) => void
   cancelled: boolean
 }
 
@@ -43,21 +44,19 @@ export class WorkerPool {
     )
   }
 
-  /** Waits for a place, then for a worker. An abort while waiting for a place rejects with the signal's reason. */
-  async acquire(signal: AbortSignal): Promise<WorkerThread> {
+  /** Waits for a place, then for a worker, which may fail to start. Gives none when cancelled while it waits for a place. */
+  async acquire(cancellation: Cancellation): Promise<WorkerThread | undefined> {
     if (this.busy < this.options.size) return await this.take()
     const waiter: Waiter = { resolve: () => {}, cancelled: false }
-    const place = new Promise<WorkerThread>((resolve, reject) => {
-      waiter.resolve = resolve
-      const cancel = (): void => {
-        waiter.cancelled = true
-        reject(signal.reason as Error)
-      }
-      if (signal.aborted) cancel()
-      else signal.addEventListener('abort', cancel, { once: true })
-    })
+    const place = new Promise<WorkerThread | undefined>((resolve) => (waiter.resolve = resolve))
     this.waiters.push(waiter)
-    return await place
+    cancellation.listen(() => {
+      waiter.cancelled = true
+      waiter.resolve(undefined)
+    })
+    const thread = await place
+    cancellation.listen(undefined)
+    return thread
   }
 
   /** Gives a worker back. One that is not to be used again is ended; `undefined` frees the place of one that never started. */

@@ -2,8 +2,9 @@
 import { errorMessage } from '@deepseek-ai/cordis'
 import type { CodeFailureKind, CodeRunRequest, CodeRunResult } from '@deepseek-ai/dsh-code-runtime'
 import type { Json } from '@deepseek-ai/dsh-tools'
+import type { Cancellation } from './cancellation.ts'
 import { describeException, type ErasedProgram } from './program.ts'
-import type { BindingShape, FromWorker, GuestFailure, Settlement } from './protocol.ts'
+import { settlementText, type Batch, type BindingShape, type FromWorker, type GuestFailure } from './protocol.ts'
 import type { WorkerEnd, WorkerThread } from './worker-thread.ts'
 
 /** How long a stopped worker may take to hand over its last lines before it is killed. */
@@ -13,11 +14,8 @@ export interface RunPlan {
   request: CodeRunRequest
   erased: ErasedProgram
   bindings: readonly BindingShape[]
-  /** Aborts with a reason whose text becomes the message. */
-  signal: AbortSignal
-  computeMs: number
-  maxWallMs: number
-  maxOutputBytes: number
+  cancellation: Cancellation
+  limits: { computeMs: number; maxWallMs: number; maxOutputBytes: number }
 }
 
 export interface RunEnd {
@@ -28,30 +26,31 @@ export interface RunEnd {
   neverStarted: boolean
 }
 
-export function runOnWorker(thread: WorkerThread, plan: RunPlan): Promise<RunEnd> {
+/** What a run needs of a worker thread. */
+export type RunThread = Pick<WorkerThread, 'runs' | 'listen' | 'startRun' | 'settle' | 'stop' | 'drain'>
+
+export function runOnWorker(thread: RunThread, plan: RunPlan): Promise<RunEnd> {
   return new Promise((resolve) => new HostRun(thread, plan, resolve).start())
 }
 
 type Failure = { kind: CodeFailureKind; message: string }
 type Done = Extract<FromWorker, { type: 'done' }>
 
-export const abortMessage = (signal: AbortSignal): string => errorMessage(signal.reason)
-
 class HostRun {
-  private readonly thread: WorkerThread
+  private readonly thread: RunThread
   private readonly plan: RunPlan
   private readonly settle: (end: RunEnd) => void
   private readonly run: number
   private readonly logs: string[] = []
-  private settlements: Settlement[] = []
+  private settledIds: number[] = []
+  private settlements: string[] = []
   private settled = false
   /** Why the run is being stopped; from then on no handler is called. */
   private stopping: Failure | undefined
   private wallTimer: NodeJS.Timeout | undefined
   private graceTimer: NodeJS.Timeout | undefined
-  private readonly onAbort = (): void => this.stop({ kind: 'abort', message: abortMessage(this.plan.signal) })
 
-  constructor(thread: WorkerThread, plan: RunPlan, settle: (end: RunEnd) => void) {
+  constructor(thread: RunThread, plan: RunPlan, settle: (end: RunEnd) => void) {
     this.thread = thread
     this.plan = plan
     this.settle = settle
@@ -60,25 +59,28 @@ class HostRun {
   }
 
   start(): void {
-    const { erased, bindings, signal, computeMs, maxWallMs, maxOutputBytes } = this.plan
+    const { erased, bindings, cancellation, limits } = this.plan
+    const { computeMs, maxWallMs, maxOutputBytes } = limits
     this.thread.listen({
-      message: (message) => this.hear(message),
+      batch: (text) => this.hear(JSON.parse(text) as Batch),
+      done: (done) => this.done(done),
       lost: (end) => this.lost(end),
     })
     if (this.settled) return
     const message = `wall-clock limit reached (${maxWallMs} ms)`
     this.wallTimer = setTimeout(() => this.stop({ kind: 'timeout', message }), maxWallMs)
-    signal.addEventListener('abort', this.onAbort, { once: true })
     const shapes = JSON.stringify(bindings)
-    this.thread.send({ type: 'run', run: this.run, code: erased.code, bindings: shapes, computeMs, maxOutputBytes })
-    if (signal.aborted) this.onAbort()
+    this.thread.startRun({ run: this.run, code: erased.code, bindings: shapes, computeMs, maxOutputBytes })
+    cancellation.listen(() => this.stop({ kind: 'abort', message: cancellation.message ?? '' }))
   }
 
-  private hear(message: FromWorker): void {
-    if (this.settled || (message.type !== 'batch' && message.type !== 'done') || message.run !== this.run) return
-    this.addLogs(message.logs)
-    if (message.type === 'done') this.done(message)
-    else if (this.stopping === undefined) for (const call of message.calls) this.dispatch(call)
+  private hear([logs, calls]: Batch): void {
+    if (this.settled) return
+    this.addLogs(logs)
+    for (const [id, binding, name, argument] of calls) {
+      if (this.settled || this.stopping !== undefined) return // by the handler of a call before it
+      this.dispatch(id, binding, name, argument)
+    }
   }
 
   private addLogs(lines: readonly string[]): void {
@@ -92,8 +94,7 @@ class HostRun {
     }
   }
 
-  private dispatch(text: string): void {
-    const [id, bindingIndex, nameIndex, argument] = JSON.parse(text) as [number, number, number, Json]
+  private dispatch(id: number, bindingIndex: number, nameIndex: number, argument: Json): void {
     const binding = this.plan.request.bindings[bindingIndex]
     const name = this.plan.bindings[bindingIndex]?.names[nameIndex]
     if (binding === undefined || name === undefined) return
@@ -101,24 +102,25 @@ class HostRun {
   }
 
   private async answer(id: number, call: () => Promise<Json>): Promise<void> {
-    let settlement: Settlement
+    let settlement: string
     try {
       const value = JSON.stringify(await call()) as string | undefined
-      settlement = value === undefined ? [id, false, JSON.stringify('the call gave no JSON value')] : [id, true, value]
+      settlement = value === undefined ? `[${id},false,"the call gave no JSON value"]` : `[${id},true,${value}]`
     } catch (thrown) {
-      settlement = [id, false, JSON.stringify(errorMessage(thrown))]
+      settlement = `[${id},false,${JSON.stringify(errorMessage(thrown))}]`
     }
     if (this.settled || this.stopping !== undefined) return
-    this.settlements.push(settlement)
-    // One message for all that settle in the same turn.
-    if (this.settlements.length === 1) queueMicrotask(() => this.sendSettlements())
+    this.settledIds.push(id)
+    // One text for all that settle in the same turn.
+    if (this.settlements.push(settlement) === 1) queueMicrotask(() => this.sendSettlements())
   }
 
   private sendSettlements(): void {
-    const { settlements } = this
+    const text = settlementText(this.settledIds, this.settlements)
+    this.settledIds = []
     this.settlements = []
     if (this.settled || this.stopping !== undefined) return
-    this.thread.send({ type: 'settle', run: this.run, settlements })
+    this.thread.settle(text)
   }
 
   private stop(failure: Failure): void {
@@ -134,7 +136,9 @@ class HostRun {
     }, STOP_GRACE_MS)
   }
 
-  private done({ value, failure, spent }: Done): void {
+  private done({ run, logs, value, failure, spent }: Done): void {
+    if (this.settled || run !== this.run) return
+    this.addLogs(logs)
     const error = this.stopping ?? (failure === undefined ? undefined : this.told(failure))
     if (error !== undefined) this.end({ error }, !spent)
     else if (value === undefined) this.end({}, !spent)
@@ -150,15 +154,11 @@ class HostRun {
 
   private lost({ reason, outOfMemory, lastRun }: WorkerEnd): void {
     if (this.settled) return
-    if (lastRun !== undefined && lastRun < this.run) {
-      this.end({}, false, true)
-      return
-    }
     this.thread.drain()
     const failure: Failure = outOfMemory
       ? { kind: 'memory', message: `out of memory: ${reason}` }
       : { kind: 'runtime-exit', message: `the runtime ended before the program: ${reason}` }
-    this.end({ error: this.stopping ?? failure }, false)
+    this.end({ error: this.stopping ?? failure }, false, lastRun !== undefined && lastRun < this.run)
   }
 
   private end(outcome: Pick<CodeRunResult, 'value' | 'error'>, reusable: boolean, neverStarted = false): void {
@@ -166,7 +166,7 @@ class HostRun {
     this.settled = true
     clearTimeout(this.wallTimer)
     clearTimeout(this.graceTimer)
-    this.plan.signal.removeEventListener('abort', this.onAbort)
+    this.plan.cancellation.listen(undefined)
     this.thread.listen(undefined)
     this.settle({ result: { ...outcome, logs: this.logs }, reusable, neverStarted })
   }

@@ -1,6 +1,5 @@
 // What a run says to the host: console lines within the output limit, calls, and when they are sent.
-import type { MessagePort } from 'node:worker_threads'
-import type { Call, FromWorker } from '../protocol.ts'
+import type { Call } from '../protocol.ts'
 
 /** So many lines are sent one by one, so that nothing is lost when the worker is killed; later ones in small batches. */
 const EAGER_LINES = 256
@@ -23,14 +22,12 @@ export class Output {
   private readonly held = new Map<number, number>()
   private heldBytes = 0
   private inFlight = 0
-  private readonly port: MessagePort
-  private readonly run: number
+  private readonly send: (batch: string) => void
   private readonly maxOutputBytes: number
   private readonly maxHeldBytes: number
 
-  constructor(port: MessagePort, run: number, maxOutputBytes: number, maxHeldBytes: number) {
-    this.port = port
-    this.run = run
+  constructor(send: (batch: string) => void, maxOutputBytes: number, maxHeldBytes: number) {
+    this.send = send
     this.maxOutputBytes = maxOutputBytes
     this.maxHeldBytes = maxHeldBytes
   }
@@ -66,14 +63,12 @@ export class Output {
     return undefined
   }
 
-  /** Returns whether the call was under way. */
-  settled(id: number): boolean {
+  settled(id: number): void {
     const bytes = this.held.get(id)
-    if (bytes === undefined) return false
+    if (bytes === undefined) return
     this.held.delete(id)
     this.heldBytes -= bytes
     this.inFlight -= 1
-    return true
   }
 
   /** Sends what has been waiting for a while: for programs that never pause. */
@@ -92,8 +87,7 @@ export class Output {
       this.queue.length = 0
       this.head = 0
     }
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a worker thread, not a window
-    this.port.postMessage({ type: 'batch', run: this.run, logs: this.takeLogs(), calls } satisfies FromWorker)
+    this.send(`[${JSON.stringify(this.takeLogs())},[${calls.join(',')}]]`)
   }
 
   takeLogs(): string[] {

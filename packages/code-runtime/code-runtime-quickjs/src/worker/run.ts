@@ -1,8 +1,8 @@
 // One run on the worker: a synchronous loop of settlements, timers, jobs and sleep, with every limit that the engine can keep.
 // The thread belongs to the run until it ends; the host wakes it through the control block.
-import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
-import { PROGRAM_FILE, STOP, WAKE, type Call, type FromWorker, type GuestFailure, type ToWorker } from '../protocol.ts'
+import { PROGRAM_FILE, type Call, type FromWorker, type GuestFailure, type ToWorker } from '../protocol.ts'
 import type { Guest, RunHost } from './engine.ts'
+import type { Link } from './link.ts'
 import { Output } from './output.ts'
 import { Timers } from './timers.ts'
 
@@ -15,9 +15,11 @@ export type Job = Extract<ToWorker, { type: 'run' }>
 type Done = Omit<Extract<FromWorker, { type: 'done' }>, 'spent'>
 type Outcome = { value?: string; failure?: GuestFailure }
 
+/** What a run needs of the worker's link. */
+export type RunLink = Pick<Link, 'send' | 'next' | 'wakes' | 'stopped' | 'sleep'>
+
 export interface RunPlace {
-  port: MessagePort
-  control: Int32Array
+  link: RunLink
   maxMemoryMb: number
   /** The most that the engine has ever held: its memory never shrinks. */
   peakBytes: () => number
@@ -25,10 +27,13 @@ export interface RunPlace {
 
 /** Runs to the end. May throw what breaks out of the engine: the worker is lost then. */
 export function runJob(guest: Guest, job: Job, place: RunPlace): Done {
-  return new Run(guest, job, place).toEnd()
+  const run = new Run(guest, job, place)
+  run.start()
+  while (!run.isOver) run.turn()
+  return run.report()
 }
 
-class Run implements RunHost {
+export class Run implements RunHost {
   private readonly guest: Guest
   private readonly job: Job
   private readonly place: RunPlace
@@ -42,15 +47,21 @@ class Run implements RunHost {
     this.guest = guest
     this.job = job
     this.place = place
-    this.output = new Output(place.port, job.run, job.maxOutputBytes, (place.maxMemoryMb * MIB) / 2)
+    this.output = new Output((batch) => place.link.send(batch), job.maxOutputBytes, (place.maxMemoryMb * MIB) / 2)
   }
 
-  toEnd(): Done {
+  start(): void {
     this.guest.attach(this, () => this.mustStop())
     this.inside(() => this.guest.enter('install', this.job.bindings))
     this.inside(() => this.guest.startProgram(this.job.code, PROGRAM_FILE))
-    while (this.outcome === undefined) this.turn()
-    const { value, failure } = this.outcome
+  }
+
+  get isOver(): boolean {
+    return this.outcome !== undefined
+  }
+
+  report(): Done {
+    const { value, failure } = this.outcome ?? {}
     return {
       type: 'done',
       run: this.job.run,
@@ -60,8 +71,9 @@ class Run implements RunHost {
     }
   }
 
-  private turn(): void {
-    const wake = Atomics.load(this.place.control, WAKE)
+  /** Does what can be done now, or sleeps until something can. */
+  turn(): void {
+    const wake = this.place.link.wakes
     const busy = this.runJobs() || this.takeMessages() || this.fireTimers()
     if (this.outcome !== undefined || this.mustStop()) return
     this.output.flush(performance.now())
@@ -80,18 +92,14 @@ class Run implements RunHost {
 
   private takeMessages(): boolean {
     let any = false
-    for (;;) {
-      const received = receiveMessageOnPort(this.place.port)
-      if (received === undefined) return any
-      const { message } = received
-      if (message.type !== 'settle' || message.run !== this.job.run) continue
-      let list = ''
-      for (const [id, resolved, text] of message.settlements) {
-        if (this.output.settled(id)) list += `${list === '' ? '[' : ','}[${id},${resolved},${text}]`
-      }
-      if (list !== '') this.inside(() => this.guest.enter('settle', `${list}]`))
+    for (let text = this.place.link.next(); text !== undefined; text = this.place.link.next()) {
+      const end = text.indexOf(';')
+      for (const id of text.slice(0, end).split(',')) this.output.settled(Number(id))
+      const list = text.slice(end + 1)
+      this.inside(() => this.guest.enter('settle', list))
       any = true
     }
+    return any
   }
 
   private fireTimers(): boolean {
@@ -111,11 +119,12 @@ class Run implements RunHost {
   private sleep(wake: number): void {
     // No job, no message, no timer, no call: nothing is left that could ever settle what the program awaits.
     if (this.output.pendingCalls > 0 || this.timers.size > 0) {
-      Atomics.wait(this.place.control, WAKE, wake, this.timers.wait(performance.now()))
+      this.place.link.sleep(wake, this.timers.wait(performance.now()))
       return
     }
-    const message = 'the program waits for a promise that nothing pending can settle (no call, no timer)'
-    this.end({ kind: this.memoryIsSpent() ? 'memory' : 'timeout', message })
+    const message =
+      'the program awaits a promise that nothing can settle any more: no tool call, no timer and no other work of it is pending'
+    this.end({ kind: this.memoryIsSpent() ? 'memory' : 'deadlock', message })
   }
 
   /** Counts the time inside the engine, and turns what came out of it into the end of the run. */
@@ -137,7 +146,7 @@ class Run implements RunHost {
     const busy = this.busyMs + (this.enteredAt === 0 ? 0 : now - this.enteredAt)
     if (busy > this.job.computeMs)
       this.end({ kind: 'timeout', message: `compute limit reached (${this.job.computeMs} ms busy)` })
-    else if (Atomics.load(this.place.control, STOP) === this.job.run) this.end({ kind: 'stopped', message: 'stopped' })
+    else if (this.place.link.stopped === this.job.run) this.end({ kind: 'stopped', message: 'stopped' })
     return this.outcome !== undefined
   }
 
