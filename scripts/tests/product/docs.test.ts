@@ -59,6 +59,19 @@ function linkPackages(): void {
     symlinkSync(join(root, dir), join(modules, name))
   }
   for (const name of ['@types', 'vitest']) symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  // Note: never run `npm install` below here: it prunes what it does not know, through these links.
+  mkdirSync(join(modules, '.bin'))
+  symlinkSync(join(root, 'node_modules/typescript/bin/tsc'), join(modules, '.bin/tsc'))
+  symlinkSync(join(root, 'node_modules/vitest/vitest.mjs'), join(modules, '.bin/vitest'))
+}
+
+/** Packages that a page writes, installed beside it as their reader would. */
+function installWritten(file: string, folder: string): void {
+  for (const { file: path = '', text } of blocksOf(file)) {
+    if (!path.endsWith('/package.json')) continue
+    mkdirSync(join(folder, 'node_modules'), { recursive: true })
+    symlinkSync(join(folder, dirname(path)), join(folder, 'node_modules', (JSON.parse(text) as { name: string }).name))
+  }
 }
 
 /** Fragments may take for granted what the text around them says: a context, and the type of one. */
@@ -146,6 +159,7 @@ function type(command: string, cwd: string): Promise<string> {
     PATH: process.env['PATH'],
     HOME: home,
     DSH_HOME: join(home, '.dsh'),
+    NO_COLOR: '1',
     NODE: process.execPath,
     ENTRY: entry,
   }
@@ -172,6 +186,7 @@ describe.each(typed)('the commands of %s', (file) => {
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
     writeFiles(join(root, file), folder)
+    installWritten(file, folder)
   })
   it.each(transcript(blocksOf(file)))('print what is written for $command', async ({ command, output }) => {
     const printed = await type(command, folder)
