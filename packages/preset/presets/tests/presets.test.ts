@@ -15,7 +15,7 @@ const core = ['system-prompt', 'tools', 'code-runtime', 'sessions', 'llm', 'deep
 const shared = [...core, 'spill', 'jobs', 'tool-jobs', 'sandbox-policy']
 const posix = ['sandbox', 'shell', 'tool-bash']
 const windows = ['pwsh', 'tool-pwsh']
-const files = ['fs']
+const files = ['fs', 'tool-fs', 'tool-fs-search', 'read-before-write']
 const terminals = ['terminals', 'terminal-pty', 'tool-terminal']
 const browser = ['approval', 'user-questions', 'server', 'page']
 

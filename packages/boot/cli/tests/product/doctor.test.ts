@@ -72,7 +72,7 @@ describe('dsh doctor', () => {
 
   it('says when a composition confines nothing', async () => {
     world.write({
-      'bare.yml': ['shell', 'sandbox', 'sandbox-policy', 'terminal-pty', 'tool-terminal']
+      'bare.yml': ['shell', 'sandbox', 'sandbox-policy', 'terminal-pty', 'tool-terminal', 'tool-fs', 'tool-fs-search']
         .map((id) => `- { id: ${id}, remove: true }\n`)
         .join('')
         .concat("- { id: plain-shell, name: '@deepseek-ai/dsh-bash-local' }\n"),
