@@ -49,13 +49,22 @@ function failure({ by, exitCode, complaints }: RipgrepEnd, stopped: string, time
   const text = complaints.text.trim()
   const isInput = exitCode === 2 && /regex|pcre|parsing glob|file type|literal "\\n"/i.test(text)
   if (!isInput) return new SearchError(`the search failed: ${stopped}`, 'SEARCH_FAILED')
-  return new SearchError(`${reason(text)}. ${remedy(text)}`, 'SEARCH_INVALID_PATTERN')
+  const message = `${reason(text)}. ${remedy(text)}`
+  return NEEDS_PCRE2.test(text) ? new OtherEngineNeeded(message) : new SearchError(message, 'SEARCH_INVALID_PATTERN')
 }
 
-/** Of an error of both engines the first: it is about the syntax that the tool describes. */
+/** The default engine does not have what the pattern uses, the other one may. */
+export class OtherEngineNeeded extends SearchError {
+  constructor(message: string) {
+    super(message, 'SEARCH_INVALID_PATTERN')
+  }
+}
+
+const NEEDS_PCRE2 = /Consider enabling PCRE2/
+
+/** Without the advice about flags that follows. */
 function reason(text: string): string {
-  const first = /default regex engine error:\n~+\n([\s\S]*?)\n~+/.exec(text)?.[1] ?? text
-  return first.slice(0, 2000)
+  return text.replace(/\n\nConsider enabling [^]*$/, '').slice(0, 2000)
 }
 
 function remedy(text: string): string {

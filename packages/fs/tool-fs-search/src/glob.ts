@@ -8,6 +8,7 @@ import { conclude } from './conclude.ts'
 import { SearchError } from './errors.ts'
 import { filterOf } from './filter.ts'
 import { FirstFew } from './first-few.ts'
+import { Folders, isBehind } from './folders.ts'
 import type { GlobArgs, GlobValue } from './glob-schema.ts'
 import { truncation, type GrepSetup } from './grep.ts'
 import { keepLines, pageBudget } from './keep.ts'
@@ -26,8 +27,6 @@ interface Named {
 const DOT = 46
 const SLASH = 47
 const FOLDERS_TOLD = 10
-/** Folders of the first level that are counted; a place with more of them is no project. */
-const MAX_FOLDERS = 1000
 
 /** Rejects with a `SearchError`, and as `ctx.sandboxPolicy.resolve` does. */
 export async function glob(setup: GrepSetup, args: GlobArgs, exec: ToolExecution): Promise<GlobValue> {
@@ -50,10 +49,12 @@ export async function glob(setup: GrepSetup, args: GlobArgs, exec: ToolExecution
   const list = new PathList((bytes, begin, end) => {
     const start = bytes[begin] === DOT && bytes[begin + 1] === SLASH ? begin + 2 : begin
     if (!filter.acceptsAll && !filter.accepts(bytes.toString('latin1', start, end))) return
-    folders.count(bytes, start, end)
+    const folder = folders.of(bytes, start, end)
+    folder.files++
     const { bound } = few
-    const isLate = bound !== undefined && order === 'path' && compareBytes(bytes, start, end, bound.path) >= 0
-    if (isLate && !few.isHolding) return few.pass()
+    if (bound !== undefined && order === 'path' && !few.isHolding) {
+      if (isBehind(folder, bound.path) || compareBytes(bytes, start, end, bound.path) >= 0) return few.pass()
+    }
     const path = bytes.toString('latin1', start, end)
     few.add({ path, changed: order === 'newest' ? changedAt(place, path) : 0 })
   })
@@ -89,9 +90,14 @@ export async function glob(setup: GrepSetup, args: GlobArgs, exec: ToolExecution
     order,
     paths,
     total: few.total,
-    ...(truncated === undefined ? {} : { folders: folders.fullest(place) }),
+    ...(truncated === undefined ? {} : { folders: fullest(folders, place) }),
     completeness: { complete: isComplete(rest), ...rest },
   }
+}
+
+function fullest(folders: Folders, place: Place): { path: string; count: number }[] {
+  const shown = (prefix: PathKey): string => (prefix === '' ? place.shown : place.show(prefix))
+  return folders.fullest(FOLDERS_TOLD).map(({ prefix, files }) => ({ path: shown(prefix), count: files }))
 }
 
 /** An absolute pattern names its folder itself, up to the first name that is not plain. */
@@ -119,38 +125,6 @@ function changedAt({ folder }: Place, key: PathKey): number {
     return statSync(path).mtimeMs
   } catch {
     return 0 // gone since: last
-  }
-}
-
-/** How many files there are below each folder of the first level. */
-class Folders {
-  private readonly counts = new Map<string, { files: number }>()
-  // Most paths are in the folder of the one before.
-  private prefix = ''
-  private last = { files: 0 }
-
-  count(bytes: Buffer, start: number, end: number): void {
-    const { prefix } = this
-    let same = prefix !== ''
-    for (let at = 0; same && at < prefix.length; at++) same = bytes[start + at] === prefix.charCodeAt(at)
-    if (!same) this.turnTo(bytes, start, end)
-    this.last.files++
-  }
-
-  fullest(place: Place): { path: string; count: number }[] {
-    return [...this.counts]
-      .map(([name, { files }]) => ({ name, files }))
-      .toSorted((a, b) => b.files - a.files || comparePaths(a.name, b.name))
-      .slice(0, FOLDERS_TOLD)
-      .map(({ name, files }) => ({ path: name === '' ? place.shown : place.show(name), count: files }))
-  }
-
-  private turnTo(bytes: Buffer, start: number, end: number): void {
-    const slash = bytes.indexOf(SLASH, start)
-    // With its slash; empty for the folder itself.
-    this.prefix = slash === -1 || slash > end ? '' : bytes.toString('latin1', start, slash + 1)
-    this.last = this.counts.get(this.prefix) ?? { files: 0 }
-    if (this.counts.size < MAX_FOLDERS) this.counts.set(this.prefix, this.last)
   }
 }
 

@@ -2,7 +2,7 @@
 import type { ToolExecution } from '@deepseek-ai/dsh-tools'
 import { CENSUS_UP_TO, census } from './census.ts'
 import { isComplete, type Completeness, type Skipped, type Truncated } from './completeness.ts'
-import { conclude } from './conclude.ts'
+import { conclude, OtherEngineNeeded } from './conclude.ts'
 import type { SearchConfig } from './config.ts'
 import { SearchError } from './errors.ts'
 import { filesWithMatches, matchCounts, type FoundFile } from './file-search.ts'
@@ -31,6 +31,7 @@ interface Call extends GrepSetup {
   readonly limit: number
   readonly offset: number
   readonly deadline: number
+  readonly engine: 'default' | 'pcre2'
 }
 
 /** Rejects with a `SearchError`, and as `ctx.sandboxPolicy.resolve` does. */
@@ -59,18 +60,26 @@ export async function grep(setup: GrepSetup, args: GrepArgs, exec: ToolExecution
     limit: args.limit ?? config.grepLimit,
     offset: args.offset ?? 0,
     deadline,
+    engine: 'default',
   }
-  return (args.mode ?? 'matches') === 'matches' ? lines(call) : files(call)
+  const search = (args.mode ?? 'matches') === 'matches' ? lines : files
+  try {
+    return await search(call)
+  } catch (error) {
+    // Not asked for both engines at once: what neither can do the other one would accept, and never find.
+    if (!(error instanceof OtherEngineNeeded)) throw error
+    return await search({ ...call, engine: 'pcre2' })
+  }
 }
 
-function assertPattern({ pattern, multiline }: GrepArgs): void {
+function assertPattern({ pattern, multiline, literal }: GrepArgs): void {
   if (pattern.includes('\0')) {
     throw new SearchError(
       'the pattern holds a NUL; files with NULs are binary and their lines are not shown, so search for the text around it',
       'SEARCH_INVALID_PATTERN',
     )
   }
-  if (multiline !== true && pattern.includes('\n')) {
+  if (multiline !== true && (pattern.includes('\n') || (literal !== true && ESCAPED_BREAK.test(pattern)))) {
     throw new SearchError(
       'the pattern holds a line break, and a match lies within one line; set multiline to let it span lines',
       'SEARCH_INVALID_PATTERN',
@@ -78,11 +87,14 @@ function assertPattern({ pattern, multiline }: GrepArgs): void {
   }
 }
 
-function argsOf({ args, filter, place }: Call): string[] {
+/** The other engine takes it, and never finds it. */
+const ESCAPED_BREAK = /(?<!\\)(?:\\\\)*\\n/
+
+function argsOf({ args, filter, place, engine }: Call): string[] {
   const { pattern, literal, ignore_case, multiline } = args
   return [
     '--crlf',
-    ...(literal === true ? ['--fixed-strings'] : ['--engine=auto']),
+    ...(literal === true ? ['--fixed-strings'] : [`--engine=${engine}`]),
     ...(ignore_case === true ? ['--ignore-case'] : []),
     ...(multiline === true ? ['--multiline', '--multiline-dotall'] : []),
     ...filter.args,

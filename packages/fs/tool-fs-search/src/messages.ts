@@ -70,8 +70,7 @@ class LongMessage {
   add(piece: Buffer): void {
     const room = Math.min(piece.length, MAX_BYTES - this.headBytes)
     if (room > 0) {
-      // A copy: the piece is part of a buffer that is read into again.
-      this.head.push(Buffer.from(piece.subarray(0, room)))
+      this.head.push(piece.subarray(0, room))
       this.headBytes += room
     }
     if (this.facts !== undefined) {
@@ -81,7 +80,7 @@ class LongMessage {
     const joined = Buffer.concat([this.seam, piece])
     const mark = joined.indexOf(MARK)
     if (mark === -1) {
-      this.seam = Buffer.from(joined.subarray(Math.max(0, joined.length - MARK.length + 1)))
+      this.seam = joined.subarray(Math.max(0, joined.length - MARK.length + 1))
       return
     }
     const from = mark + MARK.length

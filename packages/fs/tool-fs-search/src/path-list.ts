@@ -24,8 +24,7 @@ export class PathList {
       count++
     }
     this.count += count
-    // A copy: the piece is part of a buffer that is read into again.
-    this.pending = Buffer.from(bytes.subarray(start, start + MAX_PENDING))
+    this.pending = bytes.subarray(start, start + MAX_PENDING)
   }
 
   /** What followed the last NUL. */

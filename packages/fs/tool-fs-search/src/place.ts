@@ -1,5 +1,5 @@
 // Where a search looks: the folder or file that was asked for, its real path, what a policy denies in it, and how paths in it are shown.
-import { constants, promises as fs } from 'node:fs'
+import { constants, promises as fs, type Stats } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { errorMessage } from '@deepseek-ai/cordis'
@@ -32,23 +32,12 @@ export async function placeOf(
   if (path?.includes('\0') === true)
     throw new SearchError('the path holds a NUL, which no path does', 'SEARCH_PATH_NOT_FOUND')
   const asked = resolve(base, expandHome(path ?? '.'))
-  const found = await existing(asked)
-  const real = await realPath(found)
-  if (deniedReads.some((denied) => isWithin(real, denied))) {
-    throw new SearchError(
-      `the policy of this session denies reading ${found} (denied-read); search elsewhere`,
-      'SEARCH_DENIED',
-    )
-  }
-  const facts = await fs.stat(real).catch((error: unknown) => {
-    throw unreadable(found, error)
-  })
+  // At once where all is well; what is wrong otherwise is found out step by step.
+  const { found, real, facts } = await open(asked).catch(async () => open(await existing(asked), deniedReads))
+  refuseDenied(real, found, deniedReads)
   if (!facts.isDirectory() && !facts.isFile()) {
     throw new SearchError(`${found} is neither a folder nor a file that can be searched`, 'SEARCH_PATH_UNREADABLE')
   }
-  await fs.access(real, facts.isFile() ? constants.R_OK : constants.R_OK | constants.X_OK).catch((error: unknown) => {
-    throw unreadable(found, error)
-  })
   const isFile = facts.isFile()
   const folder = isFile ? dirname(real) : real
   const denied = isFile ? [] : deniedBelow(folder, deniedReads)
@@ -102,17 +91,38 @@ function folded(name: string): string {
   return name.normalize('NFC').replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ')
 }
 
-async function realPath(path: string): Promise<string> {
-  try {
-    return await fs.realpath(path)
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') {
-      throw new SearchError(`${path} is a link to something that does not exist`, 'SEARCH_PATH_NOT_FOUND', {
+async function open(
+  found: string,
+  deniedReads: readonly string[] = [],
+): Promise<{ found: string; real: string; facts: Stats }> {
+  const path = fs.realpath(found).then(
+    (real) => {
+      refuseDenied(real, found, deniedReads)
+      return real
+    },
+    (error: unknown) => {
+      if (errnoOf(error) !== 'ENOENT') throw unreadable(found, error)
+      throw new SearchError(`${found} is a link to something that does not exist`, 'SEARCH_PATH_NOT_FOUND', {
         cause: error,
       })
-    }
-    throw unreadable(path, error)
-  }
+    },
+  )
+  const readable = Promise.all([fs.stat(found), fs.access(found, constants.R_OK)]).catch((error: unknown) => {
+    throw unreadable(found, error)
+  })
+  // The path first: why it leads nowhere, or must not be read, says more than that it cannot be read.
+  readable.catch(() => {})
+  const real = await path
+  const [facts] = await readable
+  return { found, real, facts }
+}
+
+function refuseDenied(real: string, found: string, deniedReads: readonly string[]): void {
+  if (!deniedReads.some((denied) => isWithin(real, denied))) return
+  throw new SearchError(
+    `the policy of this session denies reading ${found} (denied-read); search elsewhere`,
+    'SEARCH_DENIED',
+  )
 }
 
 function unreadable(path: string, cause: unknown): SearchError {
