@@ -1,9 +1,10 @@
 // The words of the command line: commands, flags, help. Each command's work is imported when it is asked for.
-import { createRequire } from 'node:module'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { CheckFlags } from './commands/check.ts'
+import type { NewToolFlags } from './commands/new-tool.ts'
 import type { ExitCode } from './exit.ts'
 import type { HostFlags } from './host.ts'
+import { ownVersion } from './own-files.ts'
 
 const HELP_FOOTER = `
 
@@ -25,7 +26,7 @@ export interface OutputFlags extends HostFlags {
 export function createProgram(exit: (code: ExitCode) => void): Command {
   const program = new Command('dsh')
     .description('Run agents and their tools: in the browser, from a script, or one call at a time.')
-    .version(version(), '-V, --version')
+    .version(ownVersion(), '-V, --version')
     .showHelpAfterError('(dsh --help shows the commands, dsh <command> --help their flags)')
     .addHelpText(
       'after',
@@ -44,6 +45,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addTools(program, exit)
   addConfig(program, exit)
   addDoctor(program, exit)
+  addNew(program, exit)
   return program
 }
 
@@ -151,6 +153,24 @@ function addDoctor(program: Command, exit: (code: ExitCode) => void): void {
     .action(async (flags: OutputFlags) => exit(await (await import('./commands/doctor.ts')).doctor(flags)))
 }
 
+function addNew(program: Command, exit: (code: ExitCode) => void): void {
+  const made = program
+    .command('new')
+    .description('start something of your own')
+    .addHelpText('after', examples('dsh new tool word-count'))
+  made
+    .command('tool')
+    .description('make a package with one working tool, its card and its test')
+    .argument('<name>', 'name of the tool, e.g. word-count')
+    .option('--folder <path>', 'where to put it (default: a folder of that name)')
+    .option('--package <name>', 'name of the package (default: dsh-tool-<name>)')
+    .option('--description <text>', 'what the package is for')
+    .addHelpText('after', examples('dsh new tool word-count', 'dsh new tool word-count --package @me/dsh-words'))
+    .action(async (name: string, flags: NewToolFlags) =>
+      exit(await (await import('./commands/new-tool.ts')).newTool(name, flags)),
+    )
+}
+
 function hostFlags(command: Command, preset: string): Command {
   return command
     .option('--patch <file>', 'add or change plugins with this file; repeat for more, later ones win', collect, [])
@@ -196,9 +216,4 @@ function milliseconds(text: string): number {
 
 function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
-}
-
-function version(): string {
-  const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
-  return version
 }
