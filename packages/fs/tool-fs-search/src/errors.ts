@@ -14,7 +14,6 @@ export type SearchErrorCode =
   | 'SEARCH_DENIED'
   /** The limit was reached before anything was found, which says nothing about what is there. */
   | 'SEARCH_TIMEOUT'
-  | 'SEARCH_CANCELLED'
   /** ripgrep could not be started, or failed before it found anything. */
   | 'SEARCH_FAILED'
 

@@ -4,7 +4,7 @@ import { COMPLETENESS } from './completeness.ts'
 import { MAX_LIMIT } from './config.ts'
 
 const MAX_CONTEXT = 50
-const MAX_OFFSET = 1_000_000
+const MAX_OFFSET = 100_000_000
 
 export const PATH_PARAMETER = {
   type: 'string',

@@ -44,7 +44,7 @@ function ripgrepPath(): Promise<string> {
   return program
 }
 
-/** Rejects with `SEARCH_CANCELLED` and `SEARCH_FAILED`. Settles once the process is gone. */
+/** Rejects with the reason of the signal and with `SEARCH_FAILED`. Settles once the process is gone. */
 export async function runRipgrep(request: RipgrepRequest): Promise<RipgrepEnd> {
   const file = await ripgrepPath().catch((error: unknown) => {
     program = undefined
@@ -107,8 +107,9 @@ function follow(
   })
 }
 
-function cancelled({ reason }: AbortSignal): SearchError {
-  return new SearchError('the search was cancelled', 'SEARCH_CANCELLED', { cause: reason })
+/** The caller's own reason comes back, as it does from the platform. */
+function cancelled({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new DOMException('the search was cancelled', 'AbortError')
 }
 
 function failed(cause: unknown): SearchError {

@@ -14,7 +14,7 @@ function match(text: string, submatches: [number, number][], line = 7): string {
   return `${JSON.stringify({ type: 'match', data })}\n`
 }
 
-function heard(text: string | Buffer, size: number, maxLineLength = 200): (Heard | undefined)[] {
+function heard(text: string, size: number, maxLineLength = 200): (Heard | undefined)[] {
   const bytes = Buffer.from(text)
   const messages = new Messages()
   const all: (Heard | undefined)[] = []

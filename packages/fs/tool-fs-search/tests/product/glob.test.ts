@@ -41,7 +41,7 @@ describe('glob', () => {
     ]) {
       world.write(path, '')
     }
-    const found = async (args: object): Promise<string[]> => (await world.glob(args)).paths
+    const found = async (args: object): Promise<readonly string[]> => (await world.glob(args)).paths
     expect(await found({ pattern: 'src/*.ts' })).toEqual(['src/a.ts'])
     expect(await found({ pattern: '*.ts', path: 'src/b' })).toEqual(['src/b/c.ts', 'src/b/d.test.ts'])
     expect(await found({ pattern: `${world.folder}/src/**/*.ts` })).toEqual([
