@@ -1,6 +1,6 @@
 // From the TypeScript of a program to what the engine runs, and from positions there back to lines and columns of the program.
 import { createRequire, SourceMap } from 'node:module'
-import type { OxcError } from 'oxc-transform'
+import type { OxcError, TransformResult } from 'oxc-transform'
 import { PROGRAM_FILE } from './protocol.ts'
 
 /** The body stays on lines of its own, so that its columns are its own and its lines one too high. */
@@ -29,20 +29,17 @@ const transform = (): typeof import('oxc-transform') => require('oxc-transform')
 /** Erases types. A program that does not parse gives the message for its author. */
 export function eraseTypes(program: string): ErasedProgram | { syntaxError: string } {
   const wrapped = OPENING + program + CLOSING
-  const { code, map, errors } = transform().transformSync(PROGRAM_FILE, wrapped, {
-    lang: 'ts',
-    sourceType: 'module',
-    target: 'esnext',
-    sourcemap: true,
-  })
+  const erase = (sourcemap: boolean): TransformResult =>
+    transform().transformSync(PROGRAM_FILE, wrapped, { lang: 'ts', sourceType: 'module', target: 'esnext', sourcemap })
+  const { code, errors } = erase(false)
   const error = errors.find((each) => (each.severity as string) === 'Error')
   if (error !== undefined) return { syntaxError: describeSyntaxError(program, wrapped, error) }
   let sourceMap: SourceMap | undefined
   return {
     code,
     locate(position) {
-      if (map === undefined) return undefined
-      sourceMap ??= new SourceMap(map as unknown as ConstructorParameters<typeof SourceMap>[0])
+      // Made when a program has failed: most never ask where something is.
+      sourceMap ??= new SourceMap(erase(true).map as unknown as ConstructorParameters<typeof SourceMap>[0])
       const entry = sourceMap.findEntry(position.line - 1, position.column - 1)
       if (!('originalLine' in entry)) return undefined
       // Note: the map counts lines from 0 and the opening takes one, so its number is ours.

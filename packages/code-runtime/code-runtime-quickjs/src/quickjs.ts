@@ -18,6 +18,8 @@ export class CodeRuntimeQuickjs extends CodeRuntime {
 
   constructor(ctx: Context, options: CodeRuntimeQuickjsOptions = {}) {
     super(ctx)
+    // A property of the service then costs its callers 0.1 µs and not 5: it has no use for a shadow of itself in each context.
+    Object.assign(Reflect.get(this, Service.tracker) as object, { noShadow: true, associate: undefined })
     const config = withDefaults(options)
     const { maxConcurrentRuns: size, maxMemoryMb, runsPerWorker } = config
     this.warm = config.warm

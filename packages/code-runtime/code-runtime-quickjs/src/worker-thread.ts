@@ -119,6 +119,7 @@ export class WorkerThread {
     )
     this.worker.on('exit', (code) => this.lose({ reason: `the worker exited with code ${code}`, outOfMemory: false }))
     port1.on('message', (message: FromWorker) => this.hear(message))
+    port1.unref() // the worker alone decides whether the process stays
     this.hold(true)
     this.listenToBell()
   }
@@ -129,13 +130,8 @@ export class WorkerThread {
 
   /** Whether the process stays alive for this worker: while it starts or runs, not while it waits. */
   hold(held: boolean): void {
-    if (held) {
-      this.worker.ref()
-      this.port.ref()
-    } else {
-      this.worker.unref()
-      this.port.unref()
-    }
+    if (held) this.worker.ref()
+    else this.worker.unref()
   }
 
   listen(listener: WorkerListener | undefined): void {

@@ -64,6 +64,8 @@ export class Guest {
   private readonly vm: Vm
   private readonly entries = new Map<Entry, Value>()
   private host: RunHost | undefined
+  /** JSON of the bindings that it has; undefined before `install`. */
+  bindings: string | undefined
 
   constructor(engine: Engine) {
     this.vm = new Vm(engine.module, { memoryBytes: engine.maxMemoryMb * MIB, stackBytes: STACK_BYTES })
@@ -79,6 +81,12 @@ export class Guest {
   attach(host: RunHost, mustStop: () => boolean): void {
     this.host = host
     this.vm.onInterrupt(mustStop)
+  }
+
+  /** Once, before a program starts. Returns what it threw: only the uncatchable. */
+  install(bindings: string): Thrown | undefined {
+    this.bindings = bindings
+    return this.enter('install', bindings)
   }
 
   /** Evaluates the wrapped program and starts it. Returns what a syntax error says. */

@@ -53,6 +53,10 @@ try {
     started = message.run
     link.begin(message.received)
     try {
+      if (guest.bindings !== undefined && guest.bindings !== message.bindings) {
+        guest.dispose()
+        guest = new Guest(engine)
+      }
       const done = runJob(guest, message, {
         link,
         maxMemoryMb,
@@ -63,6 +67,7 @@ try {
       if (spent) return
       guest.dispose()
       guest = new Guest(engine)
+      guest.install(message.bindings) // the next program mostly has the same
       rehearseAfter(REST_MS)
     } catch (thrown) {
       lost(thrown)

@@ -52,7 +52,7 @@ export class Run implements RunHost {
 
   start(): void {
     this.guest.attach(this, () => this.mustStop())
-    this.inside(() => this.guest.enter('install', this.job.bindings))
+    if (this.guest.bindings === undefined) this.inside(() => this.guest.install(this.job.bindings))
     this.inside(() => this.guest.startProgram(this.job.code, PROGRAM_FILE))
   }
 

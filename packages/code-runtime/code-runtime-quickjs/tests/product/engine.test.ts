@@ -37,7 +37,7 @@ function runProgram(body: string): string {
     stopTimer: () => {},
   }
   guest.attach(host, () => false)
-  guest.enter('install', JSON.stringify(SHAPES))
+  guest.install(JSON.stringify(SHAPES))
   guest.startProgram(`(async () => {${body}\n})`, 'program.ts')
   while (outcome === undefined) {
     guest.runJobs(1000)
