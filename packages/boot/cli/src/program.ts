@@ -46,6 +46,7 @@ export function createProgram(exit: (code: ExitCode) => void): Command {
   addConfig(program, exit)
   addDoctor(program, exit)
   addNew(program, exit)
+  addReplay(program, exit)
   return program
 }
 
@@ -168,6 +169,20 @@ function addNew(program: Command, exit: (code: ExitCode) => void): void {
     .addHelpText('after', examples('dsh new tool word-count', 'dsh new tool word-count --package @me/dsh-words'))
     .action(async (name: string, flags: NewToolFlags) =>
       exit(await (await import('./commands/new-tool.ts')).newTool(name, flags)),
+    )
+}
+
+function addReplay(program: Command, exit: (code: ExitCode) => void): void {
+  hostFlags(program.command('replay'), 'headless')
+    .description('print a stored session from its log; without a name list them, newest first')
+    .argument('[session]', 'id of a session, or a log file')
+    .option('--json', 'print each event with the view of its card, a line each')
+    .addHelpText(
+      'after',
+      examples('dsh replay', 'dsh replay 20260131-101500-1a2b3c4d', 'dsh replay ./log.jsonl --json'),
+    )
+    .action(async (session: string | undefined, flags: OutputFlags) =>
+      exit(await (await import('./commands/replay.ts')).replay(session, flags)),
     )
 }
 
