@@ -1,10 +1,11 @@
 // A folder held open. What is done through it happens in that very folder, wherever its path leads by then: nobody can swap a link in between
 // a check and a write. Where the system has no way to name a file below a handle, the path is checked again instead.
-import { constants, existsSync, realpathSync, type BigIntStats } from 'node:fs'
-import { lstat, mkdir, open, stat, type FileHandle } from 'node:fs/promises'
+import { constants, existsSync, lstatSync, realpathSync, type BigIntStats } from 'node:fs'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { FsError } from '@deepseek-ai/dsh-fs'
 import { codeOf, quoted } from './errno.ts'
+import { close, statsOf } from './handles.ts'
 import { lstatOf } from './version.ts'
 
 const FOLDER = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0)
@@ -27,7 +28,7 @@ export class Anchor {
   static async open(folder: string): Promise<Anchor> {
     const anchor = new Anchor(folder, await openFolder(folder).catch((error: unknown) => refused(folder, error)))
     try {
-      await anchor.check()
+      anchor.check()
       return anchor
     } catch (error) {
       await anchor.close()
@@ -57,10 +58,10 @@ export class Anchor {
   }
 
   /** The path of the folder, which has no link in it, still leads to what is held. */
-  async check(): Promise<void> {
-    const held = (await this.#handle?.stat({ bigint: true })) ?? (await stat(this.folder, { bigint: true }))
-    const [real, now] = [realpathSync.native(this.folder), await lstat(this.folder, { bigint: true })]
-    if (real !== this.folder || !isSame(now, held)) throw elsewhere(this.folder)
+  check(): void {
+    const now = lstatSync(this.folder, { bigint: true })
+    const held = this.#handle === undefined ? now : statsOf(this.#handle)
+    if (realpathSync.native(this.folder) !== this.folder || !isSame(now, held)) throw elsewhere(this.folder)
   }
 
   /** Whether what is done through `at` needs no further check. */
@@ -74,7 +75,7 @@ export class Anchor {
   }
 
   async close(): Promise<void> {
-    await this.#handle?.close()
+    await close(this.#handle)
   }
 
   async #below(name: string): Promise<Anchor> {
@@ -94,7 +95,9 @@ export class Anchor {
 /** A link where the folder was is no folder to the system; to the caller it is a path that leads elsewhere. */
 async function refused(folder: string, error: unknown): Promise<never> {
   const now = codeOf(error) === 'ENOTDIR' ? await lstatOf(folder).catch(() => undefined) : undefined
-  throw now?.isSymbolicLink() === true ? elsewhere(folder) : error
+  if (now?.isSymbolicLink() !== true) throw error
+  realpathSync.native(folder) // throws for links that lead in a circle, as they did before
+  throw elsewhere(folder)
 }
 
 function elsewhere(folder: string): FsError {

@@ -58,7 +58,9 @@ function exactBytes(spliced: SplicedBytes, encoding: Encoding, edit: FsEdit, wha
   if (texts.includes('\n') && bytes.includes(0x0d)) return undefined // endings are matched and written as the lines there have them
   const wanted = Buffer.from(edit.oldText, 'utf8')
   const places: { start: number; end: number }[] = []
-  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + wanted.length)) {
+  // A text that overlaps itself is there more than once.
+  const step = edit.all === true ? wanted.length : 1
+  for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + step)) {
     places.push({ start: at, end: at + wanted.length })
     if (places.length > 1 && edit.all !== true) return undefined // told with line numbers, which need the text
   }
@@ -86,7 +88,7 @@ function isContinuation(byte: number | undefined): boolean {
 
 function decodedEdit(spliced: SplicedBytes, encoding: Encoding, edit: FsEdit, what: string): FsStrategy {
   const text = decode(spliced.bytes, encoding, what)
-  const matches = canHold(edit.oldText, encoding.name) ? findText(text, edit.oldText) : undefined
+  const matches = canHold(edit.oldText, encoding.name) ? findText(text, edit.oldText, edit.all === true) : undefined
   if (matches === undefined) {
     const closest = closestText(text, edit.oldText)
     throw new FsError(`${what}: the old text was not found. ${closest}`.trimEnd(), 'FS_EDIT_NOT_FOUND')

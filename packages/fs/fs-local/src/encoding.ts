@@ -29,9 +29,29 @@ export function detectEncoding(bytes: Buffer, whole = true): Encoding | undefine
   if (startsWith(bytes, UTF16LE_BOM) && !(bytes[2] === 0 && bytes[3] === 0)) return { name: 'utf-16le', bom: true }
   if (startsWith(bytes, UTF16BE_BOM)) return { name: 'utf-16be', bom: true }
   const sample = bytes.subarray(0, SAMPLE_BYTES)
-  if (sample.includes(0)) return undefined
+  if (sample.includes(0)) return unmarkedWide(sample)
   if (isUtf8(known)) return PLAIN
   return looksLikeText(sample) ? BYTES : undefined
+}
+
+/**
+ * UTF-16 without a mark: read in the right order it is mostly ASCII, in the wrong one, like numbers in binary, anything but. Control characters
+ * are in neither.
+ */
+function unmarkedWide(sample: Buffer): Encoding | undefined {
+  const even = sample.subarray(0, sample.length & ~1)
+  for (const name of ['utf-16le', 'utf-16be'] as const) {
+    const encoding = { name, bom: false }
+    const text = decodeKnown(even, encoding).replace(/[\ud800-\udbff]$/, '') // the sample may end in the middle of a pair
+    const ascii = text.match(/[\t\n\f\r\x20-\x7e]/g)?.length ?? 0
+    if (ascii * 3 > text.length && !hasControl(text) && !hasLoneSurrogate(text)) return encoding
+  }
+  return undefined
+}
+
+/** Of those that text does not have. */
+function hasControl(text: string): boolean {
+  return /[^\P{Cc}\t\n\f\r\u0080-\u009f]/u.test(text)
 }
 
 export function bomBytes({ name, bom }: Encoding): Buffer {

@@ -6,7 +6,7 @@ export const CONTEXT_LINES = 3
 /** Of all hunks of one write together, in UTF-16 units. */
 const MOST_UNITS = 256 * 1024
 /** Of both sides of one region together, in UTF-16 units. More is counted line by line, not compared. */
-export const MOST_COMPARED = 16 * 1024 * 1024
+export const MOST_COMPARED = 4 * 1024 * 1024
 
 /** A part of the old text and what it became, from and to the borders of lines, surroundings included. */
 export interface Region {

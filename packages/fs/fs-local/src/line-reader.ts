@@ -39,7 +39,7 @@ export async function readLines(
     countAll: range.countAll ?? info.size <= COUNTED_BYTES,
   }
   const first = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(info.size, 4096) + 1))
-  const head = first.subarray(0, await readAt(file, first, 0))
+  const head = first.subarray(0, await readAt(file, first, 0, info.size))
   const encoding = detectEncoding(head, head.length >= info.size)
   if (encoding === undefined) throw new FsError(`${what}: it is a binary file, not text`, 'FS_NOT_TEXT')
   const facts: Facts = { file, what, size: info.size, mode: info.mode, limits, signal }
@@ -49,13 +49,13 @@ export async function readLines(
   return { ...found, version: info.version }
 }
 
-/** As much as there is room for, or as there is. */
-async function readAt(file: FileHandle, buffer: Buffer, position: number): Promise<number> {
+/** As much as there is room for, or as there is. A read that comes short at `size` has seen the end. */
+async function readAt(file: FileHandle, buffer: Buffer, position: number, size: number): Promise<number> {
   let at = 0
   while (at < buffer.length) {
     const { bytesRead } = await file.read(buffer, at, buffer.length - at, position + at)
-    if (bytesRead === 0) break
     at += bytesRead
+    if (bytesRead === 0 || (size > 0 && position + at === size)) break
   }
   return at
 }
@@ -63,7 +63,7 @@ async function readAt(file: FileHandle, buffer: Buffer, position: number): Promi
 async function decodedLines({ file, what, size, mode, limits }: Facts, encoding: Encoding): Promise<Found> {
   if (size > MOST_DECODED) throw new FsError(`${what}: it is UTF-16 and too large to be read in parts`, 'FS_TOO_LARGE')
   const whole = Buffer.alloc(size)
-  const bytes = whole.subarray(0, await readAt(file, whole, 0))
+  const bytes = whole.subarray(0, await readAt(file, whole, 0, size))
   const text = decode(bytes, encoding, what)
   const window = new LineWindow(limits)
   const lines = text.split(/\r\n|\n|\r/)
@@ -90,7 +90,7 @@ async function scannedLines(facts: Facts, encoding: Encoding, beginning: Beginni
   while (scan.push(chunk)) {
     if (scan.done && !limits.countAll) return scan.result(size, mode, false)
     signal?.throwIfAborted()
-    const bytesRead = isAll ? 0 : await readAt(file, buffer, position)
+    const bytesRead = isAll ? 0 : await readAt(file, buffer, position, size)
     if (bytesRead === 0 && scan.end()) return scan.result(position, mode, true)
     if (bytesRead === 0) break
     position += bytesRead

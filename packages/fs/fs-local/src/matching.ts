@@ -13,33 +13,49 @@ export interface Matches {
   readonly places: readonly Place[]
 }
 
-export function findText(text: string, oldText: string): Matches | undefined {
-  const exact = exactPlaces(text, oldText)
+/** With `all` the places do not overlap; else every place counts, for a text that overlaps itself is there more than once. */
+export function findText(text: string, oldText: string, all: boolean): Matches | undefined {
+  const exact = exactPlaces(text, oldText, all)
   if (exact.length > 0) return { strategy: 'exact', places: exact }
-  const endings = anyEndingPlaces(text, oldText)
+  const endings = anyEndingPlaces(text, oldText, all)
   if (endings.length > 0) return { strategy: 'line-endings', places: endings }
-  const spaces = anyWhitespacePlaces(text, oldText)
+  const spaces = anyWhitespacePlaces(text, oldText, all)
   return spaces.length > 0 ? { strategy: 'whitespace', places: spaces } : undefined
 }
 
-/** Occurrences that do not overlap, first to last. */
-function exactPlaces(text: string, oldText: string): Place[] {
+/** First to last. Half of a CRLF is no line ending. */
+function exactPlaces(text: string, oldText: string, all: boolean): Place[] {
   const places: Place[] = []
-  for (let start = text.indexOf(oldText); start >= 0; start = text.indexOf(oldText, start + oldText.length)) {
-    places.push({ start, end: start + oldText.length })
+  for (let start = text.indexOf(oldText); start >= 0;) {
+    const end = start + oldText.length
+    const isWhole = !splitsCrlf(text, start) && !splitsCrlf(text, end)
+    if (isWhole) places.push({ start, end })
+    start = text.indexOf(oldText, isWhole && all ? end : start + 1)
   }
   return places
 }
 
-function anyEndingPlaces(text: string, oldText: string): Place[] {
+function splitsCrlf(text: string, at: number): boolean {
+  return text[at] === '\n' && text[at - 1] === '\r'
+}
+
+/** One line ending, never half of one. */
+const ENDING = String.raw`(?:\r\n|(?<!\r)\n|\r(?!\n))`
+
+function anyEndingPlaces(text: string, oldText: string, all: boolean): Place[] {
   const lines = oldText.split(/\r\n|\n|\r/)
   if (lines.length === 1) return []
-  const pattern = new RegExp(lines.map(escaped).join('(?:\\r\\n|\\n|\\r)'), 'g')
-  return Array.from(text.matchAll(pattern), ({ 0: found, index }) => ({ start: index, end: index + found.length }))
+  const pattern = new RegExp(lines.map(escaped).join(ENDING), 'g')
+  const places: Place[] = []
+  for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+    places.push({ start: match.index, end: pattern.lastIndex })
+    if (!all) pattern.lastIndex = match.index + 1
+  }
+  return places
 }
 
 /** Whole lines that are the same but for white space, typographic quotes and Unicode forms. */
-function anyWhitespacePlaces(text: string, oldText: string): Place[] {
+function anyWhitespacePlaces(text: string, oldText: string, all: boolean): Place[] {
   const wanted = trimBlank(splitLines(oldText).map((line) => folded(line.text)))
   if (wanted.length === 0) return []
   const lines = splitLines(text)
@@ -51,7 +67,7 @@ function anyWhitespacePlaces(text: string, oldText: string): Place[] {
     // Without the last line ending, unless the old text had one as well.
     const end = /[\r\n]$/.test(oldText) ? last.next : last.end
     places.push({ start: lines[at]!.start, end })
-    at += wanted.length - 1
+    if (all) at += wanted.length - 1
   }
   return places
 }

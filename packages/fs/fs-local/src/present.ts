@@ -1,10 +1,11 @@
 // A file as it is: opened without hanging on what is no file, read whole or refused, and known to be the one that was asked for.
-import { constants, realpathSync, type BigIntStats } from 'node:fs'
-import { lstat, open, type FileHandle } from 'node:fs/promises'
+import { constants, lstatSync, realpathSync, type BigIntStats } from 'node:fs'
+import { open, type FileHandle } from 'node:fs/promises'
 import { FsError, type FsExpectation, type FsTarget } from '@deepseek-ai/dsh-fs'
 import { isSame } from './anchor.ts'
 import { detectEncoding, type Encoding } from './encoding.ts'
 import { quoted } from './errno.ts'
+import { close, statsOf } from './handles.ts'
 import { versionOf } from './version.ts'
 
 /** A file that is edited is held in memory. */
@@ -45,18 +46,18 @@ export async function withFile<T>(
 ): Promise<T> {
   const file = await open(path, noLink ? READ_NO_LINK : READ)
   try {
-    const stats = await file.stat({ bigint: true })
+    const stats = statsOf(file)
     if (!stats.isFile()) throw new FsError(`${what}: it is ${kindOf(stats)}`, 'FS_NOT_REGULAR_FILE')
-    if (judged !== undefined) await assertJudged(judged, stats, what)
+    if (judged !== undefined) assertJudged(judged, stats, what)
     return await use({ file, stats })
   } finally {
-    await file.close()
+    await close(file)
   }
 }
 
 /** A link may have been swapped between the judgement and the opening. */
-async function assertJudged(path: string, opened: BigIntStats, what: string): Promise<void> {
-  if (realpathSync.native(path) === path && isSame(await lstat(path, { bigint: true }), opened)) return
+function assertJudged(path: string, opened: BigIntStats, what: string): void {
+  if (realpathSync.native(path) === path && isSame(lstatSync(path, { bigint: true }), opened)) return
   throw new FsError(`${what}: its path led somewhere else in between; try again`, 'FS_STALE_VERSION')
 }
 
@@ -72,7 +73,9 @@ export async function readWhole(opened: Opened, maxBytes: number, what: string):
   }
   // What the system makes up on reading has no size.
   const bytes = stats.size === 0n ? await file.readFile() : await readBytes(file, Number(stats.size))
-  if (versionOf(await file.stat({ bigint: true })) !== versionOf(stats)) {
+  // Not the whole version: a file that is replaced right now was read as it was, and only its links are fewer.
+  const after = statsOf(file)
+  if (after.size !== stats.size || after.mtimeNs !== stats.mtimeNs) {
     throw new FsError(`${what}: it is being changed right now; try again`, 'FS_STALE_VERSION')
   }
   return { stats, bytes }

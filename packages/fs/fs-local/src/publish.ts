@@ -7,6 +7,7 @@ import { FsError } from '@deepseek-ai/dsh-fs'
 import type { Anchor } from './anchor.ts'
 import { codeOf, quoted } from './errno.ts'
 import { stagedName, sweepStaged } from './staged.ts'
+import { close, statsOf } from './handles.ts'
 import { lstatOf, versionOf } from './version.ts'
 
 export interface Publication {
@@ -32,7 +33,7 @@ export async function publish(publication: Publication): Promise<BigIntStats> {
   try {
     try {
       await fill(file, publication)
-      if (!anchor.isHeld) await anchor.check()
+      if (!anchor.isHeld) anchor.check()
       if (replaces === undefined) await place(staged, publication)
       else replace(staged, publication, replaces)
     } catch (error) {
@@ -41,10 +42,18 @@ export async function publish(publication: Publication): Promise<BigIntStats> {
     }
     await anchor.sync()
     await sweepStaged(anchor)
-    // Of this very file, even if somebody has replaced it since: their version is not ours to report.
-    return await file.stat({ bigint: true })
+    return written(file, anchor.at(name))
   } finally {
-    await file.close()
+    await close(file)
+  }
+}
+
+/** Of this very file, even if somebody has replaced it since: their version is not ours to report. */
+function written(file: FileHandle, path: string): BigIntStats {
+  try {
+    return statsOf(file)
+  } catch {
+    return lstatSync(path, { bigint: true }) // it is written; a handle that cannot be asked is no failure of that
   }
 }
 
@@ -58,10 +67,10 @@ async function fill(file: FileHandle, { bytes, replaces, verify }: Publication):
   await file.sync()
 }
 
-/** Only the superuser may give files away; everybody else owns what they write. */
+/** Only the superuser may give files away, and others to their own groups; else whoever writes owns. */
 async function keepOwner(file: FileHandle, { uid, gid }: BigIntStats): Promise<void> {
-  const own = process.getuid?.()
-  if (own === undefined || (own !== 0 && Number(gid) === process.getgid?.())) return
+  const own = statsOf(file)
+  if (own.uid === uid && own.gid === gid) return
   await file.chown(Number(uid), Number(gid)).catch(() => {})
 }
 
@@ -92,5 +101,5 @@ async function place(staged: string, { anchor, name }: Publication): Promise<voi
       { cause: error },
     )
   }
-  await rm(staged, { force: true })
+  await rm(staged, { force: true }).catch(() => {}) // the file is there; its second name goes with the next write
 }

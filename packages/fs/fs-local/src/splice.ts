@@ -1,6 +1,7 @@
 // Edits as spans of bytes: what of the old file went, what of the new file came, and the check that everything else is the same.
 import type { FileHandle } from 'node:fs/promises'
 import { FsError, type FsRange } from '@deepseek-ai/dsh-fs'
+import { statsOf } from './handles.ts'
 
 /** A piece of the old file that became a piece of the new one. Bytes, end exclusive. */
 export interface Span {
@@ -65,7 +66,7 @@ const CHUNK_BYTES = 1024 * 1024
 
 /** The staged file is what was meant, read back from the disk's cache. */
 export async function verifyStaged(file: FileHandle, bytes: Buffer): Promise<void> {
-  const { size } = await file.stat()
+  const size = Number(statsOf(file).size)
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, bytes.length)))
   let at = 0
   while (size === bytes.length && at < bytes.length) {

@@ -7,6 +7,8 @@ import { FsError, type FsTarget } from '@deepseek-ai/dsh-fs'
 export function resolveTarget(path: string, cwd: string): FsTarget {
   if (path.trim() === '') throw new FsError('the path is blank; say which file', 'FS_NOT_FOUND')
   const absolute = isAbsolute(path) ? resolve(path) : resolve(cwd, path)
+  const real = realOf(absolute)
+  if (real !== undefined) return { key: real, path: absolute }
   const found = asSpelled(absolute)
   return { key: realPath(found), path: found }
 }
@@ -19,16 +21,21 @@ const MAX_LINKS = 40
  * to, from the folder where it really is. Links that lead in a circle end at one of them.
  */
 function realPath(path: string, links = 0): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    // Missing, closed to us, or a link to nothing.
-  }
+  const real = realOf(path)
+  if (real !== undefined) return real
   const parent = dirname(path)
   if (parent === path) return path
   const place = join(realPath(parent, links), basename(path))
   const to = links < MAX_LINKS ? linkAt(place) : undefined
   return to === undefined ? place : realPath(resolve(dirname(place), to), links + 1)
+}
+
+function realOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return undefined // missing, closed to us, or a link to nothing
+  }
 }
 
 function linkAt(path: string): string | undefined {
@@ -44,24 +51,15 @@ function linkAt(path: string): string | undefined {
  * that looks like it is, that one is meant.
  */
 function asSpelled(path: string): string {
-  if (isThere(path)) return path
+  if (realOf(path) !== undefined) return path
   const parent = dirname(path)
   if (parent === path) return path
   const folder = asSpelled(parent)
   const name = basename(path)
   const same = join(folder, name)
-  if (folder !== parent && isThere(same)) return same
+  if (folder !== parent && realOf(same) !== undefined) return same
   const alike = namesIn(folder).filter((each) => folded(each) === folded(name))
   return alike.length === 1 ? join(folder, alike[0]!) : same
-}
-
-function isThere(path: string): boolean {
-  try {
-    realpathSync.native(path)
-    return true
-  } catch {
-    return false // missing, dangling or closed to us
-  }
 }
 
 function namesIn(folder: string): string[] {

@@ -24,3 +24,11 @@ export {
   type SandboxSuiteRunner,
   type SandboxUnderTest,
 } from './sandbox/suite.ts'
+export {
+  testFs,
+  type FsFactory,
+  type FsRow,
+  type FsSuiteOptions,
+  type FsSuiteRunner,
+  type FsUnderTest,
+} from './fs/suite.ts'
