@@ -7,7 +7,7 @@ describe('a placeholder', () => {
     '// ... rest of the code',
     '  # … existing code …',
     '/* ... unchanged ... */',
-    '// (existing code) ...',
+    '// the existing code stays ...',
     '// ... keep the other methods',
     '-- ... remaining columns',
   ])('is the line %j', (line) => {
@@ -17,6 +17,7 @@ describe('a placeholder', () => {
   it.each([
     '<!-- ... -->existing',
     '...rest',
+    '  ...existing,',
     'const { a, ...rest } = b',
     '// ...',
     'yield ...',

@@ -185,7 +185,7 @@ export const propertyRows: FsRow[] = [
           undone++
           assert.deepEqual(bytes('a'), before)
         }),
-        { numRuns: 600 },
+        { numRuns: 400 },
       )
       assert.ok(undone > 50, `only ${undone} edits could be undone`)
     },
