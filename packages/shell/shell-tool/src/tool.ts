@@ -52,22 +52,18 @@ export function applyShellTool(ctx: Context, wording: ShellWording, options: Par
     )
   }
   const services: { -readonly [Name in keyof ShellServices]: ShellServices[Name] } = { shell }
-  let dispose: (() => unknown) | undefined
-  const register = (): void => {
-    void dispose?.()
-    dispose = undefined
-    if (ctx.fiber.state !== FiberState.ACTIVE && ctx.fiber.state !== FiberState.LOADING) return
-    dispose = tools.register(shellTool(wording, { ...services }, options))
-  }
-  register()
+  for (const name of OPTIONAL) services[name] = ctx.get(name as never) as never
+  const registration = keepRegistered(ctx, () => tools.register(shellTool(wording, { ...services }, options)))
   for (const name of OPTIONAL) {
     ctx.inject([name], (child) => {
+      // Those of the first registration are no news. The objects cannot tell: each context sees a service through one of its own.
+      const isNew = services[name] === undefined
       services[name] = child.get(name as never) as never
-      register()
+      if (isNew) registration.renew()
       child.effect(
         () => () => {
           delete services[name]
-          register()
+          registration.renew()
         },
         `${wording.tool}.${name}`,
       )
@@ -76,6 +72,28 @@ export function applyShellTool(ctx: Context, wording: ShellWording, options: Par
   ctx.inject(['systemPrompt'], (child) => {
     child.systemPrompt.section(section(wording))
   })
+}
+
+/**
+ * Registers at once. `renew()` replaces the registration at the end of the tick, once for all services that came or went in it: until
+ * then a call finds the former definition, whose services are those it was made with.
+ */
+function keepRegistered(ctx: Context, register: () => () => void): { renew(): void } {
+  let dispose = register()
+  let due = false
+  const replace = (): void => {
+    due = false
+    if (ctx.fiber.state !== FiberState.ACTIVE && ctx.fiber.state !== FiberState.LOADING) return
+    dispose()
+    dispose = register()
+  }
+  return {
+    renew(): void {
+      if (due) return
+      due = true
+      queueMicrotask(replace)
+    },
+  }
 }
 
 function section({ tool }: ShellWording): PromptSection {
