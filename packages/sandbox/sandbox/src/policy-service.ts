@@ -9,6 +9,7 @@ import { builtInDeniedReads } from './credentials.ts'
 import { SandboxError } from './errors.ts'
 import { judgePath, type SandboxVerdict } from './judge.ts'
 import { isWithin, realPathOf } from './paths.ts'
+import { policyText } from './prompt.ts'
 import type { PolicyRequest, SandboxPolicies, SandboxPolicyConfig } from './policy-types.ts'
 import { RepositoryScans, linkedWorktreeFolders } from './repositories.ts'
 import {
@@ -30,6 +31,14 @@ const NO_SESSION = 'host'
 /** How long the real paths of denied reads are believed. */
 const DENIED_AGE_MS = 5000
 
+/** What this needs of `ctx.systemPrompt`, whose package stands above this one. */
+interface PromptContexts {
+  context(part: { name: string; order: number; text: (asking: { scope?: object }) => string }): () => void
+}
+
+/** The part of `agent/pre-step` that matters here. */
+type BeforeStep = (event: { agent: { session?: Session } }, next: () => unknown) => unknown
+
 export class SandboxPolicyService extends Service implements SandboxPolicies {
   static override readonly name = 'sandbox-policy'
   static readonly Config = sandboxPolicyConfig
@@ -40,6 +49,8 @@ export class SandboxPolicyService extends Service implements SandboxPolicies {
   private readonly own: Context
   private readonly scans = new RepositoryScans()
   private readonly modes = new WeakMap<Session, Promise<() => SandboxMode | undefined>>()
+  /** The same as in `modes` once they are read, for the prompt, which cannot wait. */
+  private readonly known = new WeakMap<Session, () => SandboxMode>()
   /** Temp folders of sessions while no provider makes them. */
   private readonly temps = new Map<string, string>()
   private denied: { paths: string[]; at: number } | undefined
@@ -56,6 +67,16 @@ export class SandboxPolicyService extends Service implements SandboxPolicies {
 
   *[Service.init](): Generator<() => void, void, void> {
     yield this.own.on('session/deleted', (id) => this.dropTemp(id))
+    this.own.inject(['systemPrompt'], (child) => {
+      const prompt = Reflect.get(child, 'systemPrompt') as PromptContexts
+      prompt.context({ name: 'sandbox-policy', order: 50, text: ({ scope }) => this.told(scope) })
+      const on = child.on.bind(child) as unknown as (event: string, listener: BeforeStep) => void
+      on('agent/pre-step', async ({ agent }, next) => {
+        // The prompt is made without waiting, and must not tell a mode that the log then takes back.
+        if (agent.session !== undefined && !this.known.has(agent.session)) await this.currentMode(agent.session)
+        return next()
+      })
+    })
     yield () => [...this.temps.keys()].forEach((id) => this.dropTemp(id))
   }
 
@@ -91,6 +112,22 @@ export class SandboxPolicyService extends Service implements SandboxPolicies {
     return judgePath(path, access, policy, this.scans)
   }
 
+  /** A changing fact, so that it goes with the conversation and not into the prefix that providers cache. */
+  private told(scope: { session?: Session } | undefined): string {
+    if (this.own.get('sandbox') === undefined) return ''
+    const session = scope?.session
+    // Before the log is read nothing is told; a step of an agent waits for that.
+    const mode = session === undefined ? this.defaultMode : this.known.get(session)?.()
+    if (mode === undefined) return ''
+    return policyText({
+      mode,
+      network: this.network,
+      allowedHosts: this.config.allowedHosts.map((host) => host.toLowerCase()),
+      writableRoots: this.config.writableRoots,
+      escalation: this.own.get('approval' as never) !== undefined,
+    })
+  }
+
   private async currentMode(session: Session | undefined): Promise<SandboxMode> {
     if (session === undefined) return this.defaultMode
     let following = this.modes.get(session)
@@ -100,7 +137,10 @@ export class SandboxPolicyService extends Service implements SandboxPolicies {
       )
       this.modes.set(session, following)
       // A log that could not be read is tried again by the next call; this one hears of it below.
-      following.catch(() => this.modes.delete(session))
+      following.then(
+        (state) => this.known.set(session, () => state() ?? this.defaultMode),
+        () => this.modes.delete(session),
+      )
     }
     return (await following)() ?? this.defaultMode
   }
