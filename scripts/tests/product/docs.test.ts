@@ -65,12 +65,13 @@ function linkPackages(): void {
   symlinkSync(join(root, 'node_modules/vitest/vitest.mjs'), join(modules, '.bin/vitest'))
 }
 
-/** Packages that a page writes, installed beside it as their reader would. */
-function installWritten(file: string, folder: string): void {
-  for (const { file: path = '', text } of blocksOf(file)) {
-    if (!path.endsWith('/package.json')) continue
+/** Packages that a page makes, installed beside it as their reader would: links that lead somewhere once they are made. */
+function installMade(file: string, folder: string): void {
+  for (const { command } of transcript(blocksOf(file))) {
+    const [, name] = /\bnew tool ([\w-]+)$/.exec(command) ?? []
+    if (name === undefined) continue
     mkdirSync(join(folder, 'node_modules'), { recursive: true })
-    symlinkSync(join(folder, dirname(path)), join(folder, 'node_modules', (JSON.parse(text) as { name: string }).name))
+    symlinkSync(join(folder, name), join(folder, 'node_modules', `dsh-tool-${name}`))
   }
 }
 
@@ -165,7 +166,7 @@ function type(command: string, cwd: string): Promise<string> {
   }
   const script = command.replace(/(npm run dsh --|pnpm dsh)(?= )/, '"$NODE" "$ENTRY"')
   return new Promise((done, reject) => {
-    execFile('sh', ['-c', `exec 2>&1; ${script}`], { cwd, env, timeout: 30_000 }, (error, stdout) => {
+    execFile('sh', ['-c', `exec 2>&1; ${script}`], { cwd, env, timeout: 50_000 }, (error, stdout) => {
       // The exit code of a command that is shown to fail is the text's business.
       if (error?.killed === true) reject(new Error(`${command} did not end\n${stdout}`))
       else done(stdout.trim())
@@ -186,7 +187,7 @@ describe.each(typed)('the commands of %s', (file) => {
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
     writeFiles(join(root, file), folder)
-    installWritten(file, folder)
+    installMade(file, folder)
   })
   it.each(transcript(blocksOf(file)))('print what is written for $command', async ({ command, output }) => {
     const printed = await type(command, folder)
