@@ -15,6 +15,7 @@ import {
 } from '@deepseek-ai/dsh-sandbox'
 import { RepositoryAudit } from './audit.ts'
 import { confirmDenials } from './denial.ts'
+import { RunningCalls, sharedWith } from './calls.ts'
 import { Bubblewrap, versionOf, type Launch } from './bubblewrap.ts'
 import { Config, type SandboxLocalOptions } from './config.ts'
 import { inheritedDescriptors } from './descriptors.ts'
@@ -44,6 +45,7 @@ interface KeptPlan {
 interface SessionState {
   readonly networks: Map<string, SessionNetwork>
   readonly plans: Map<string, KeptPlan>
+  readonly calls: RunningCalls
 }
 
 interface ProbeResult {
@@ -55,6 +57,13 @@ type Runner =
   | { readonly kind: 'bubblewrap'; readonly bubblewrap: Bubblewrap }
   | { readonly kind: 'seatbelt' }
   | { readonly kind: 'none'; readonly reason: string; readonly remedy: string }
+
+interface Setting {
+  readonly session: SessionState
+  readonly network: PreparedNetwork
+  readonly runner: Exclude<Runner, { readonly kind: 'none' }>
+  readonly report: Launch['report']
+}
 
 export class SandboxLocal extends Sandbox {
   static override readonly name = 'sandbox-local'
@@ -126,9 +135,18 @@ export class SandboxLocal extends Sandbox {
     const network = await this.networkOf(session, policy, runner)
     const failure = await this.probed(policy, network, runner)
     if (failure !== undefined) throw unavailable(failure, remedyFor(failure, machineFacts()))
-    const report = await this.reporter(request, session)
+    const { report, end } = await this.reporter(request, session)
+    try {
+      return endingWith(this.commandFor(request, { session, network, runner, report }), end)
+    } catch (error) {
+      end()
+      throw error
+    }
+  }
+
+  private commandFor(request: ConfineRequest, { session, network, runner, report }: Setting): ConfinedCommand {
     if (runner.kind === 'seatbelt') return seatbeltCommand(request, this.scans, report)
-    const files = this.planFor(session, policy, network, runner.bubblewrap)
+    const files = this.planFor(session, request.policy, network, runner.bubblewrap)
     return runner.bubblewrap.command(request, {
       ...files,
       prefix: network.argvPrefix,
@@ -187,7 +205,8 @@ export class SandboxLocal extends Sandbox {
 
   private sessionOf(id: string): SessionState {
     let session = this.sessions.get(id)
-    if (session === undefined) this.sessions.set(id, (session = { networks: new Map(), plans: new Map() }))
+    if (session === undefined)
+      this.sessions.set(id, (session = { networks: new Map(), plans: new Map(), calls: new RunningCalls() }))
     return session
   }
 
@@ -286,18 +305,26 @@ export class SandboxLocal extends Sandbox {
   }
 
   /** Looks at the workspace before the command, and tells afterwards what it left and what was refused. */
-  private async reporter(request: ConfineRequest, session: SessionState): Promise<Launch['report']> {
+  private async reporter(
+    request: ConfineRequest,
+    session: SessionState,
+  ): Promise<{ readonly report: Launch['report']; readonly end: () => void }> {
     const { policy, workdir } = request
     const roots = writableRootsOf(policy)
     const startedAt = Date.now()
     const audit = roots.length > 0 ? new RepositoryAudit(roots) : undefined
     await audit?.before()
-    return async (outcome) => {
+    const call = session.calls.begin()
+    const report: Launch['report'] = async (outcome) => {
       for (const root of roots) this.expire(root, session)
-      const warnings = [...(await auditAfter(audit)), ...this.planWarnings(session, policy)]
-      const denied = [...this.denials(outcome, policy, workdir), ...networkDenials(session, policy, startedAt)]
+      const found = await auditAfter(audit)
+      const refused = networkDenials(session, policy, startedAt)
+      const shared = found.length + refused.length > 0 ? sharedWith(call) : []
+      const warnings = [...found, ...shared, ...this.planWarnings(session, policy)]
+      const denied = [...this.denials(outcome, policy, workdir), ...refused]
       return { ...(denied.length > 0 ? { denied } : {}), ...(warnings.length > 0 ? { warnings } : {}) }
     }
+    return { report, end: () => session.calls.end(call) }
   }
 
   private expire(root: string, session: SessionState): void {
@@ -347,6 +374,17 @@ function networkFor(session: SessionState, policy: SandboxPolicy): SessionNetwor
     session.networks.set(key, network)
   }
   return network
+}
+
+function endingWith(command: ConfinedCommand, end: () => void): ConfinedCommand {
+  return {
+    ...command,
+    finish: (outcome) => command.finish(outcome).finally(end),
+    release: () => {
+      end()
+      command.release()
+    },
+  }
 }
 
 function networkDenials(session: SessionState, policy: SandboxPolicy, since: number): SandboxDenial[] {

@@ -18,7 +18,7 @@ interface Folder {
 
 type Tree = Map<string, Folder>
 
-const DEPTH = 5
+const DEPTH = 12
 const MOST_FOLDERS = 20_000
 /** Roots whose trees are remembered: a folder that did not change is not listed again. */
 const MOST_ROOTS = 16
@@ -27,14 +27,23 @@ const SETTLED_MS = 50
 
 const trees = new Map<string, Tree>()
 
-export function findGitPlaces(root: string): GitPlace[] {
+export interface GitPlaces {
+  readonly places: readonly GitPlace[]
+  /** Whether folders were left out, for being too deep or too many. `node_modules` is left out by rule. */
+  readonly complete: boolean
+}
+
+export function findGitPlaces(root: string): GitPlaces {
   const known = trees.get(root) ?? new Map<string, Folder>()
   const seen: Tree = new Map()
   const places: GitPlace[] = []
   let folders = [root]
+  let complete = true
   for (let depth = 0; depth <= DEPTH && folders.length > 0 && seen.size < MOST_FOLDERS; depth++) {
     const next: string[] = []
-    for (const path of folders.slice(0, MOST_FOLDERS - seen.size)) {
+    const room = MOST_FOLDERS - seen.size
+    if (folders.length > room) complete = false
+    for (const path of folders.slice(0, room)) {
       const folder = readFolder(path, known.get(path))
       if (!folder) continue
       seen.set(path, folder)
@@ -44,7 +53,7 @@ export function findGitPlaces(root: string): GitPlace[] {
     folders = next
   }
   remember(root, seen)
-  return places
+  return { places, complete: complete && folders.length === 0 }
 }
 
 function remember(root: string, tree: Tree): void {

@@ -260,16 +260,24 @@ describe('settings and redirections', () => {
 })
 
 describe('the walk', () => {
-  it('looks five folders deep, at every root, and not into node_modules', async () => {
+  it('looks twelve folders deep, at every root, and not into node_modules', async () => {
     const second = join(folder, 'second')
     mkdirSync(second)
     const warnings = await audited(() => {
-      for (const path of ['1/2/3/4/5', '1/2/3/4/5/6', 'node_modules/x', '../second/x']) put(`${path}/.git/hooks/h`, 'x')
+      for (const path of [
+        '1/2/3/4/5/6/7/8/9/10/11/12',
+        '1/2/3/4/5/6/7/8/9/10/11/12/13',
+        'node_modules/x',
+        '../second/x',
+      ])
+        put(`${path}/.git/hooks/h`, 'x')
     }, [root, second])
     expect(warnings.map((warning) => warning.split('hook ')[1]?.split(';')[0])).toEqual([
-      'ws/1/2/3/4/5/.git/hooks/h',
+      'ws/1/2/3/4/5/6/7/8/9/10/11/12/.git/hooks/h',
       'second/x/.git/hooks/h',
+      undefined,
     ])
+    expect(warnings.at(-1)).toMatch(/^ws has too many or too deep folders/)
   })
 
   it('sees a repository that is born right after it looked, and one whose folder had its times set back', async () => {
@@ -310,5 +318,20 @@ describe('the walk', () => {
     }
     const median = (times: number[]): number => times.toSorted((a, b) => a - b)[15] ?? Number.NaN
     expect(median(audits) / median(stats)).toBeLessThan(4)
+  })
+})
+
+describe('a workspace that is not looked through whole', () => {
+  it('is named, beside what was found', async () => {
+    put(`${'d/'.repeat(13)}file`, 'x')
+    expect(await audited(() => put('.git/hooks/pre-commit', 'x', 0o755))).toEqual([
+      expect.stringContaining('pre-commit.quarantined'),
+      expect.stringMatching(/^ws has too many or too deep folders .* may be missing here$/),
+    ])
+  })
+
+  it('is not named when it is as deep as is looked', async () => {
+    put(`${'d/'.repeat(12)}file`, 'x')
+    expect(await audited(() => {})).toEqual([])
   })
 })
