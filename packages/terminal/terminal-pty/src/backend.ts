@@ -52,7 +52,20 @@ const TERMINAL_ENVIRONMENT: Readonly<Record<string, string>> = {
 }
 
 /** Of the terminal and the shell that the host itself runs in. */
-const OTHERS = ['PS0', 'PS1', 'PS2', 'PS4', 'TMUX', 'TMUX_PANE', 'STY', 'WINDOW', 'WINDOWID', 'TERMCAP', 'COLUMNS', 'LINES']
+const OTHERS = [
+  'PS0',
+  'PS1',
+  'PS2',
+  'PS4',
+  'TMUX',
+  'TMUX_PANE',
+  'STY',
+  'WINDOW',
+  'WINDOWID',
+  'TERMCAP',
+  'COLUMNS',
+  'LINES',
+]
 
 export class PtyBackend implements TerminalBackend {
   readonly type = 'shell'
@@ -112,11 +125,21 @@ export class PtyBackend implements TerminalBackend {
     return this.#watchdog.close()
   }
 
-  #check({ cwd, cols = 2, rows = 2 }: SpawnRequest): void {
+  #check({ cwd, command, env = {}, cols = 2, rows = 2 }: SpawnRequest): void {
     if (process.platform === 'win32') throw failed('this backend needs Linux or macOS')
     if (!isAbsolute(cwd) || cwd.includes('\0')) throw failed(`the folder ${JSON.stringify(cwd)} is no absolute path`)
     const problem = workdirProblem(cwd)
     if (problem !== undefined) throw failed(`the folder ${JSON.stringify(cwd)} ${problem}; name an existing one`)
+    if (command?.trim() === '' || command?.includes('\0') === true) {
+      throw new TerminalError('the command is blank or holds a NUL; omit it for a shell', 'TERMINAL_INVALID_REQUEST')
+    }
+    for (const [name, value] of Object.entries(env)) {
+      if (/^[^=\0]+$/.test(name) && !value.includes('\0') && name !== MARK) continue
+      throw new TerminalError(
+        `the environment variable ${JSON.stringify(name)} cannot be set; a name has no "=", and neither has a NUL`,
+        'TERMINAL_INVALID_REQUEST',
+      )
+    }
     if ([cols, rows].some((each) => !Number.isInteger(each) || each < 1 || each > 1000)) {
       throw new TerminalError(
         `a terminal of ${cols} by ${rows} cannot be; each is a whole number from 1 to 1000`,
@@ -125,19 +148,19 @@ export class PtyBackend implements TerminalBackend {
     }
   }
 
-  #environment({ owner, id }: SpawnRequest): Record<string, string> {
+  #environment({ owner, id, env: added = {} }: SpawnRequest): Record<string, string> {
     const env = commandEnvironment({
       ambient: process.env,
       allow: new Set(this.#config.envAllow),
       quiet: { ...TERMINAL_ENVIRONMENT, PROMPT_COMMAND },
-      explicit: { DSH_PTY_SESSION_ID: id, ...(owner === undefined ? {} : { DSH_SESSION_ID: owner.id }) },
+      explicit: { ...added, DSH_PTY_SESSION_ID: id, ...(owner === undefined ? {} : { DSH_SESSION_ID: owner.id }) },
     })
-    for (const name of OTHERS) delete env[name]
+    for (const name of OTHERS) if (added[name] === undefined) delete env[name]
     return env
   }
 
-  async #launch({ owner, cwd }: SpawnRequest, env: Record<string, string>): Promise<Launch> {
-    const argv = this.#argv()
+  async #launch({ owner, cwd, command }: SpawnRequest, env: Record<string, string>): Promise<Launch> {
+    const argv = this.#argv(command)
     const policies = this.#ctx.get('sandboxPolicy')
     const session = sessionOf(owner)
     const policy = await policies?.resolve(session === undefined ? {} : { session })
@@ -159,7 +182,7 @@ export class PtyBackend implements TerminalBackend {
     return { argv: confined.argv, env: confined.env, policy, confined }
   }
 
-  #argv(): [string, ...string[]] {
+  #argv(command: string | undefined): [string, ...string[]] {
     const { shellPath, args } = this.#config
     let shell: string
     try {
@@ -168,6 +191,7 @@ export class PtyBackend implements TerminalBackend {
       throw failed(errorMessage(error), error)
     }
     const isBash = basename(shell) === 'bash'
+    if (command !== undefined) return [shell, ...(isBash ? ['--noprofile', '--norc'] : []), '-c', command]
     return [shell, ...(args ?? (isBash ? ['--noprofile', '--norc', '-i'] : ['-i']))]
   }
 

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ConfinedCommand } from '@deepseek-ai/dsh-sandbox'
 import { ProcessTree } from '@deepseek-ai/dsh-shell/executor'
-import type { TerminalSurvivor } from '@deepseek-ai/dsh-terminal'
+import type { TerminalKill } from '@deepseek-ai/dsh-terminal'
 
 /** What a hang-up may take: shells end at once. */
 const HANG_UP_MS = 500
@@ -28,17 +28,24 @@ export class Ending {
   }
 
   /** Resolves when nobody is left or nothing more can be done. */
-  async end(): Promise<readonly TerminalSurvivor[]> {
-    if (!this.#leaderEnded) {
-      this.#hangUp()
-      const deadline = performance.now() + Math.min(HANG_UP_MS, this.#graceMs)
-      while (performance.now() < deadline && !(await this.#tree.isQuiet())) await delay(POLL_MS)
-    }
-    const { survivors } = await this.#tree.terminate(this.#graceMs)
-    return survivors
+  async end(): Promise<TerminalKill> {
+    const hungUp = this.#leaderEnded ? 0 : await this.#hangUp()
+    const { signal, ended, survivors } = await this.#tree.terminate(this.#graceMs)
+    return { signal: signal ?? (hungUp > 0 ? 'SIGHUP' : null), ended: hungUp + ended, survivors }
   }
 
-  #hangUp(): void {
+  /** How many ended by it. */
+  async #hangUp(): Promise<number> {
+    await this.#tree.isQuiet()
+    const before = this.#tree.survivors()
+    this.#signalHangUp()
+    const deadline = performance.now() + Math.min(HANG_UP_MS, this.#graceMs)
+    while (performance.now() < deadline && !(await this.#tree.isQuiet())) await delay(POLL_MS)
+    const left = new Set(this.#tree.survivors().map(identity))
+    return before.filter((each) => !left.has(identity(each))).length
+  }
+
+  #signalHangUp(): void {
     try {
       process.kill(this.#leader, 'SIGHUP')
       // A stopped shell only notices once it goes on.
@@ -47,4 +54,8 @@ export class Ending {
       // It has ended.
     }
   }
+}
+
+function identity({ pid, startTime }: { readonly pid: number; readonly startTime: string }): string {
+  return `${pid} ${startTime}`
 }

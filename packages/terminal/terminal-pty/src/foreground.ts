@@ -146,7 +146,8 @@ class LinuxForeground implements Foreground {
 function bitSet(pid: number, address: number, count: number): number[] {
   const set = address === 0 ? undefined : memory(pid, address, Math.ceil(Math.min(count, MOST_DESCRIPTORS) / 64) * 8)
   const found: number[] = []
-  for (let each = 0; set !== undefined && each < Math.min(count, MOST_DESCRIPTORS); each++) {
+  if (set === undefined) return found
+  for (let each = 0; each < Math.min(count, MOST_DESCRIPTORS); each++) {
     if (((set[each >> 3] ?? 0) >> (each & 7)) & 1) found.push(each)
   }
   return found
@@ -155,7 +156,8 @@ function bitSet(pid: number, address: number, count: number): number[] {
 function pollList(pid: number, address: number, count: number): number[] {
   const list = memory(pid, address, Math.min(count, MOST_DESCRIPTORS) * POLLFD_BYTES)
   const found: number[] = []
-  for (let at = 0; list !== undefined && at < list.length; at += POLLFD_BYTES) {
+  if (list === undefined) return found
+  for (let at = 0; at < list.length; at += POLLFD_BYTES) {
     if (list.readInt16LE(at + 4) & POLLIN) found.push(list.readInt32LE(at))
   }
   return found

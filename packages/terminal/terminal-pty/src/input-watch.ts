@@ -3,6 +3,7 @@
 import type { TerminalPrompt } from '@deepseek-ai/dsh-terminal'
 import type { StdinWait } from './foreground.ts'
 import type { LineDiscipline } from './line-discipline.ts'
+import { entered, told } from './listeners.ts'
 
 /** Who waits. */
 export type Waiting =
@@ -37,7 +38,7 @@ const STANDING_PAUSE_MS = 500
 const UNKNOWN_PID = -1
 
 /** Keys that end a line or a program. */
-const ENDING_KEYS = /[\r\n\x03\x04\x1a\x1c]/
+const ENDING_KEYS: readonly string[] = ['\r', '\n', '\x03', '\x04', '\x1a', '\x1c']
 /** What a shell or an interpreter shows before a command. */
 const COMMAND_PROMPT = /[$#%>»❯]$/
 const ASKS_FOR_SECRET = /pass(?:word|phrase|code)|secret|\bpin\b|\btoken\b|verification code/i
@@ -45,6 +46,7 @@ const ASKS_FOR_SECRET = /pass(?:word|phrase|code)|secret|\bpin\b|\btoken\b|verif
 export class InputWatch {
   readonly #watched: Watched
   readonly #times: WatchTimes
+  readonly #onTrouble: (message: string) => void
   readonly #promptListeners = new Set<(prompt: TerminalPrompt | undefined) => void>()
   readonly #waiters = new Set<(waiting: Waiting) => void>()
   #timer: NodeJS.Timeout | undefined
@@ -58,9 +60,10 @@ export class InputWatch {
   /** Somebody types line after line and waits for each to be taken. */
   #eager = false
 
-  constructor(watched: Watched, times: WatchTimes) {
+  constructor(watched: Watched, times: WatchTimes, onTrouble: (message: string) => void) {
     this.#watched = watched
     this.#times = times
+    this.#onTrouble = onTrouble
   }
 
   /** Something was printed, or has reached the program. `soon`: a shell has shown its prompt. */
@@ -74,7 +77,7 @@ export class InputWatch {
   /** Somebody types. A question is over once a line is given. */
   typed(keys: string): void {
     this.activity()
-    if (ENDING_KEYS.test(keys)) this.#over()
+    if (ENDING_KEYS.some((each) => keys.includes(each))) this.#over()
   }
 
   /**
@@ -94,10 +97,9 @@ export class InputWatch {
   }
 
   onPrompt(listener: (prompt: TerminalPrompt | undefined) => void): () => void {
-    const entry = (prompt: TerminalPrompt | undefined): void => listener(prompt)
-    this.#promptListeners.add(entry)
+    const leave = entered(this.#promptListeners, listener)
     this.activity()
-    return () => void this.#promptListeners.delete(entry)
+    return leave
   }
 
   end(): void {
@@ -131,7 +133,8 @@ export class InputWatch {
     this.#tell(waiting)
     this.#looks++
     if (this.#standing !== undefined) this.#lookIn(STANDING_PAUSE_MS)
-    else if (this.#waiters.size > 0 || this.#looks < IDLE_LOOKS) this.#lookIn(Math.min(this.#pause * 2, LONGEST_PAUSE_MS))
+    else if (this.#waiters.size > 0 || this.#looks < IDLE_LOOKS)
+      this.#lookIn(Math.min(this.#pause * 2, LONGEST_PAUSE_MS))
   }
 
   /** A number: it may be waiting, and only more silence tells, in milliseconds. */
@@ -140,7 +143,8 @@ export class InputWatch {
     const wait = this.#watched.wait()
     if (wait === undefined) return undefined
     // A shell that has shown its prompt and cannot be looked at is taken at its word once it is silent.
-    if (atPrompt && (wait.kind !== 'unknown' || silence >= this.#exactProbeAfterMs - TIMER_SLACK_MS)) return { kind: 'shell' }
+    if (atPrompt && (wait.kind !== 'unknown' || silence >= this.#exactProbeAfterMs - TIMER_SLACK_MS))
+      return { kind: 'shell' }
     const standing = this.#standing
     if (wait.kind !== 'unknown' && wait.pid === standing?.pid && this.#stillAsks(standing.prompt)) {
       return { kind: 'program', ...standing }
@@ -176,7 +180,7 @@ export class InputWatch {
     if (this.#standing !== undefined && program?.pid !== this.#standing.pid) this.#over()
     if (this.#standing === undefined && program?.prompt !== undefined) {
       this.#standing = { pid: program.pid, prompt: program.prompt }
-      for (const listener of this.#promptListeners) listener(program.prompt)
+      told(this.#promptListeners, [program.prompt], this.#onTrouble)
     }
     if (waiting !== undefined) for (const waiter of this.#waiters) waiter(waiting)
   }
@@ -184,6 +188,6 @@ export class InputWatch {
   #over(): void {
     if (this.#standing === undefined) return
     this.#standing = undefined
-    for (const listener of this.#promptListeners) listener(undefined)
+    told(this.#promptListeners, [undefined], this.#onTrouble)
   }
 }

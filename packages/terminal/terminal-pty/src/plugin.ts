@@ -1,7 +1,5 @@
 // The plugin of terminals on pseudo terminals: registers the backend `shell`. Confines by `ctx.sandboxPolicy` and `ctx.sandbox` where they are.
 import type { Context } from '@deepseek-ai/cordis'
-import type {} from '@deepseek-ai/dsh-sandbox'
-import type {} from '@deepseek-ai/dsh-terminal'
 import { PtyBackend } from './backend.ts'
 import { Config, withDefaults, type TerminalPtyOptions } from './config.ts'
 

@@ -32,7 +32,9 @@ interface Started {
 }
 
 type FromHolder =
-  ({ kind: 'started' } & Started) | { kind: 'typed'; bytes: number } | { kind: 'exit'; exitCode: number; signal?: number }
+  | ({ kind: 'started' } & Started)
+  | { kind: 'typed'; bytes: number }
+  | { kind: 'exit'; exitCode: number; signal?: number }
 
 /** How long the holder may take to say that it has started the program. */
 const START_MS = 15_000

@@ -1,27 +1,29 @@
-// One open terminal: a program on a pseudo terminal, its screen, and the sends that wait for it.
+// One open terminal: a program on a pseudo terminal, its screen, and who listens to it. What a send waits for is the business of its sends.
 import { constants } from 'node:os'
-import { MAX_DELAY_MS, errorMessage } from '@deepseek-ai/cordis'
+import { errorMessage } from '@deepseek-ai/cordis'
 import {
   TerminalError,
   type ReadResult,
   type SendRequest,
   type SendResult,
   type Terminal,
+  type TerminalKill,
   type TerminalPrompt,
   type TerminalRow,
   type TerminalSignal,
   type TerminalStatus,
-  type TerminalSurvivor,
-  type WaitReason,
 } from '@deepseek-ai/dsh-terminal'
 import type { TerminalPtyConfig } from './config.ts'
 import type { Ending } from './ending.ts'
 import { foregroundOf, type Foreground } from './foreground.ts'
-import { InputWatch, type Waiting } from './input-watch.ts'
+import { InputWatch } from './input-watch.ts'
 import { lineDiscipline } from './line-discipline.ts'
+import { entered, told } from './listeners.ts'
 import type { PtyProcess } from './pty-process.ts'
 import { Screen } from './screen.ts'
 import { Secrets } from './secrets.ts'
+import { Sends } from './sends.ts'
+import { endOf } from './text-end.ts'
 
 export interface PtyTerminalOptions {
   readonly id: string
@@ -38,19 +40,6 @@ export interface PtyTerminalOptions {
   readonly onTrouble: (message: string) => void
 }
 
-interface Settled {
-  readonly reason: WaitReason
-  readonly prompt?: TerminalPrompt | undefined
-  readonly untyped?: readonly string[]
-}
-
-interface Limits {
-  /** On the clock of `performance.now()`. */
-  readonly deadline: number
-  readonly idleMs: number
-  readonly signal: AbortSignal | undefined
-}
-
 /** Keys that the terminal itself turns into a signal: for a program of another user, whom we may not signal. */
 const SIGNAL_KEYS: Readonly<Partial<Record<TerminalSignal, string>>> = { SIGINT: '\x03', SIGTSTP: '\x1a' }
 
@@ -65,6 +54,7 @@ export class PtyTerminal implements Terminal {
   readonly #options: PtyTerminalOptions
   readonly #foreground: Foreground
   readonly #watch: InputWatch
+  readonly #sends: Sends
   readonly #secrets = new Secrets()
   readonly #openedAt = Date.now()
   readonly #dataListeners = new Set<(data: string) => void>()
@@ -76,8 +66,7 @@ export class PtyTerminal implements Terminal {
   /** The group of the shell itself, once it has shown a prompt. */
   #shellGroup: number | undefined
   #prompts = 0
-  #sending = false
-  #closing: Promise<{ readonly survivors: readonly TerminalSurvivor[] }> | undefined
+  #closing: Promise<TerminalKill> | undefined
 
   private constructor(pty: PtyProcess, screen: Screen, options: PtyTerminalOptions) {
     this.id = options.id
@@ -100,7 +89,9 @@ export class PtyTerminal implements Terminal {
         },
       },
       options.config,
+      options.onTrouble,
     )
+    this.#sends = this.#makeSends()
     pty.listen(
       (text) => this.#onOutput(text),
       () => this.#onActivity(),
@@ -141,36 +132,17 @@ export class PtyTerminal implements Terminal {
   }
 
   /** Resolves once the shell has shown its first prompt or the program has ended, at the latest after `timeoutMs`. */
-  async ready(timeoutMs: number): Promise<void> {
-    await this.#settle({ deadline: performance.now() + timeoutMs, idleMs: MAX_DELAY_MS, signal: undefined })
+  ready(timeoutMs: number): Promise<void> {
+    return this.#sends.ready(timeoutMs)
   }
 
   /** The end of what it printed. */
   tail(): string {
-    return newest(this.#screen.lines().join('\n'), TAIL_BYTES).text
+    return endOf(this.#screen.lines().join('\n'), TAIL_BYTES).text
   }
 
-  async send(request: SendRequest): Promise<SendResult> {
-    const { config, admit } = this.#options
-    const limits: Limits = {
-      deadline: performance.now() + timeoutOf(request.timeoutMs ?? config.timeoutMs),
-      idleMs: config.idleSilenceMs,
-      signal: request.signal,
-    }
-    if (this.#sending) throw busy(this.id)
-    this.#sending = true
-    try {
-      const lines = keysOf(request)
-      if (lines.length > 0) {
-        this.#assertRunning()
-        await admit()
-        this.#assertRunning()
-        if (request.signal?.aborted !== true) this.#screen.transcript.begin()
-      }
-      return this.#result(await this.#typeAll(lines, limits))
-    } finally {
-      this.#sending = false
-    }
+  send(request: SendRequest): Promise<SendResult> {
+    return this.#sends.send(request)
   }
 
   write(data: string, options: { readonly secret?: boolean } = {}): void {
@@ -183,7 +155,7 @@ export class PtyTerminal implements Terminal {
     const lines = this.#screen.lines()
     const lineEnd = Math.max(0, lines.length - Math.max(0, offset))
     const wanted = lines.slice(Math.max(0, lineEnd - Math.max(0, count)), lineEnd)
-    const { text, lines: given } = newest(this.#secrets.mask(wanted.join('\n')), this.#options.config.maxReadBytes)
+    const { text, lines: given } = endOf(this.#secrets.mask(wanted.join('\n')), this.#options.config.maxReadBytes)
     const lineBegin = wanted.length === 0 ? lineEnd : lineEnd - given
     return { text, totalLines: lines.length, lineBegin, lineEnd, truncated: this.#screen.isFull }
   }
@@ -222,29 +194,49 @@ export class PtyTerminal implements Terminal {
   }
 
   onData(listener: (data: string) => void): () => void {
-    return entered(this.#dataListeners, (data) => listener(data))
+    return entered(this.#dataListeners, listener)
   }
 
   onExit(listener: (status: TerminalStatus) => void): () => void {
-    return entered(this.#exitListeners, (status) => listener(status))
+    return entered(this.#exitListeners, listener)
   }
 
   onPrompt(listener: (prompt: TerminalPrompt | undefined) => void): () => void {
     return this.#watch.onPrompt(listener)
   }
 
-  close(): Promise<{ readonly survivors: readonly TerminalSurvivor[] }> {
+  close(): Promise<TerminalKill> {
     return (this.#closing ??= this.#close())
   }
 
-  async #close(): Promise<{ readonly survivors: readonly TerminalSurvivor[] }> {
-    const survivors = await this.#options.ending.end()
+  async #close(): Promise<TerminalKill> {
+    const kill = await this.#options.ending.end()
     // Who is left may hold the terminal; it is let go of all the same.
     this.#pty.destroy()
     await this.ended
     this.#screen.dispose()
     this.#options.onClosed()
-    return { survivors }
+    return kill
+  }
+
+  #makeSends(): Sends {
+    const { id, config, admit } = this.#options
+    const status = (): TerminalStatus => this.#status
+    return new Sends({
+      id,
+      config,
+      screen: this.#screen,
+      watch: this.#watch,
+      get status() {
+        return status()
+      },
+      assertRunning: () => this.#assertRunning(),
+      admit,
+      type: (keys) => this.#type(keys),
+      mask: (text) => this.#secrets.mask(text),
+      onActivity: (listener) => entered(this.#activity, listener),
+      onExit: (listener) => this.onExit(listener),
+    })
   }
 
   async #follow(): Promise<void> {
@@ -253,7 +245,7 @@ export class PtyTerminal implements Terminal {
     const status: TerminalStatus = { kind: 'exited', ...exit }
     this.#status = status
     this.#watch.end()
-    for (const listener of this.#exitListeners) listener(status)
+    told(this.#exitListeners, [status], this.#options.onTrouble)
   }
 
   #onOutput(text: string): void {
@@ -264,7 +256,7 @@ export class PtyTerminal implements Terminal {
       this.#shellGroup ??= this.#foreground.group()
       this.#watch.activity(true)
     }
-    for (const listener of this.#dataListeners) listener(text)
+    told(this.#dataListeners, [text], this.#options.onTrouble)
   }
 
   #onActivity(): void {
@@ -277,65 +269,10 @@ export class PtyTerminal implements Terminal {
     if (this.#dataListeners.size === 0 && this.#status.kind === 'running') this.#pty.write(reply)
   }
 
-  /**
-   * A line at a time, each when somebody waits for it. Note: what a line editor has not yet taken of several lines is handed to the command that it
-   * starts as one piece, and most of that is lost. Nothing but the first line is typed where the answer is hidden.
-   */
-  async #typeAll(lines: readonly string[], limits: Limits): Promise<Settled> {
-    for (const [at, line] of lines.entries()) {
-      if (limits.signal?.aborted === true) return { reason: 'aborted', untyped: lines.slice(at) }
-      this.#type(line)
-      if (at === lines.length - 1) break
-      const settled = await this.#settle({ ...limits, idleMs: MAX_DELAY_MS }, true)
-      if (settled.reason === 'stdin-wait' && settled.prompt?.hidden !== true) continue
-      return { ...settled, untyped: lines.slice(at + 1) }
-    }
-    return this.#settle(limits)
-  }
-
   #type(keys: string): void {
     if (keys === '') return
     this.#watch.typed(keys)
     this.#pty.write(keys)
-  }
-
-  /** The first of what may end a send. */
-  #settle({ deadline, idleMs, signal }: Limits, eager = false): Promise<Settled> {
-    if (this.#status.kind === 'exited') return Promise.resolve({ reason: 'exited' })
-    if (signal?.aborted === true) return Promise.resolve({ reason: 'aborted' })
-    return new Promise((resolve) => {
-      const leave: (() => void)[] = []
-      const end = (settled: Settled): void => {
-        leave.splice(0).forEach((each) => each())
-        resolve(settled)
-      }
-      const late = setTimeout(end, deadline - performance.now(), { reason: 'timeout' })
-      const silent = setTimeout(end, idleMs, { reason: 'idle' })
-      const onAbort = (): void => end({ reason: 'aborted' })
-      signal?.addEventListener('abort', onAbort)
-      leave.push(
-        () => [late, silent].forEach(clearTimeout),
-        () => signal?.removeEventListener('abort', onAbort),
-        entered(this.#activity, () => void silent.refresh()),
-        this.onExit(() => end({ reason: 'exited' })),
-        this.#watch.follow((waiting) => end({ reason: 'stdin-wait', prompt: promptOf(waiting) }), eager),
-      )
-    })
-  }
-
-  #result({ reason, prompt, untyped = [] }: Settled): SendResult {
-    const since = this.#screen.transcript.since()
-    // What was told once is not told again.
-    this.#screen.transcript.begin()
-    const { text, isCut } = newest(this.#secrets.mask(since.text), this.#options.config.maxReadBytes)
-    return {
-      text,
-      truncated: since.truncated || isCut,
-      reason,
-      status: this.#status,
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(untyped.length === 0 ? {} : { untyped: untyped.join('').replaceAll('\r', '\n') }),
-    }
   }
 
   #assertRunning(): void {
@@ -357,48 +294,4 @@ export class PtyTerminal implements Terminal {
       )
     }
   }
-}
-
-/** What is typed, a line with its Enter at a time. A text that ends with a line break needs no Enter more. */
-function keysOf({ text, submit = true }: SendRequest): string[] {
-  const typed = text.replaceAll(/\r\n?|\n/g, '\r')
-  const keys = submit && !typed.endsWith('\r') ? `${typed}\r` : typed
-  return keys.match(/[^\r]*\r|[^\r]+$/g) ?? []
-}
-
-function promptOf(waiting: Waiting): TerminalPrompt | undefined {
-  return waiting.kind === 'program' ? waiting.prompt : undefined
-}
-
-/** The end of a text that fits, in whole lines where there are several. */
-function newest(text: string, maxBytes: number): { text: string; lines: number; isCut: boolean } {
-  const lines = (each: string): number => each.split('\n').length
-  if (Buffer.byteLength(text) <= maxBytes) return { text, lines: lines(text), isCut: false }
-  const end = Buffer.from(text).subarray(-maxBytes)
-  // The cut may lie inside a character.
-  let from = 0
-  while (from < end.length && ((end[from] ?? 0) & 0xc0) === 0x80) from++
-  const cut = end.subarray(from).toString()
-  const rest = cut.slice(cut.indexOf('\n') + 1)
-  // A line that is most of it is better than nothing.
-  const whole = rest.length > cut.length / 2 ? rest : cut
-  return { text: whole, lines: lines(whole), isCut: true }
-}
-
-function timeoutOf(milliseconds: number): number {
-  if (milliseconds > 0) return Math.min(milliseconds, MAX_DELAY_MS)
-  throw new TerminalError(
-    `timeoutMs is ${milliseconds}; expected a positive number of milliseconds`,
-    'TERMINAL_INVALID_REQUEST',
-  )
-}
-
-function busy(id: string): TerminalError {
-  return new TerminalError(`another send is waiting in ${id}; wait for it to come back`, 'TERMINAL_BUSY')
-}
-
-/** A function of its own lets the same listener be entered twice and leave once. */
-function entered<Listener>(listeners: Set<Listener>, entry: Listener): () => void {
-  listeners.add(entry)
-  return () => void listeners.delete(entry)
 }

@@ -103,7 +103,12 @@ export function drawingOf(emulator: Emulator, state: DrawingState): string {
   const { normal, active } = emulator.buffer
   const parts = ['\x1bc', history(normal, emulator.rows), cursor(normal, emulator)]
   if (active.type === 'alternate') {
-    parts.push(settings(state.savedPens.normal), '\x1b[?1049h\x1b[0m', screen(active, emulator.rows), cursor(active, emulator))
+    parts.push(
+      settings(state.savedPens.normal),
+      '\x1b[?1049h\x1b[0m',
+      screen(active, emulator.rows),
+      cursor(active, emulator),
+    )
   }
   // Setting a region moves the cursor, and so does nothing after it.
   if (state.region !== '') parts.push(`\x1b[${state.region}r`, cursor(active, emulator))
@@ -173,7 +178,8 @@ function drawn(line: IBufferLine, full: boolean, continued: boolean): string {
 function contentEnd(line: IBufferLine): number {
   for (let column = line.length - 1; column >= 0; column--) {
     const cell = line.getCell(column)
-    if (cell !== undefined && (cell.getChars() !== '' || penOf(cell) !== '')) return column + Math.max(1, cell.getWidth())
+    if (cell !== undefined && (cell.getChars() !== '' || penOf(cell) !== ''))
+      return column + Math.max(1, cell.getWidth())
   }
   return 0
 }

@@ -31,7 +31,9 @@ it('takes a secret literally', () => {
 })
 
 it('leaves none of any secrets in any text', () => {
-  const secret = fc.string({ unit: 'binary', minLength: 4, maxLength: 12 }).filter((each) => !/[\r\n•]/.test(each) && each.trim() !== '')
+  const secret = fc
+    .string({ unit: 'binary', minLength: 4, maxLength: 12 })
+    .filter((each) => !/[\r\n•]/.test(each) && each.trim() !== '')
   fc.assert(
     fc.property(fc.array(secret, { minLength: 1, maxLength: 4 }), fc.string({ unit: 'binary' }), (secrets, between) => {
       const text = masked(secrets, secrets.join(between))

@@ -74,11 +74,32 @@ describe('the drawing of a screen', () => {
     { weight: 4, arbitrary: fc.constantFrom('a', 'bc ', '漢', 'é', 'x'.repeat(13), '\r\n', '\r', '\b', '\t') },
     fc.constantFrom('\x1b[0m', '\x1b[m', '\x1b[1m', '\x1b[31m', '\x1b[48;5;30m', '\x1b[38;2;9;8;7m', '\x1b[7m'),
     fc.constantFrom('\x1b[K', '\x1b[1K', '\x1b[J', '\x1b[2J', '\x1b[3J', '\x1b[2X', '\x1b[2P', '\x1b[2@'),
-    fc.constantFrom('\x1b[H', '\x1b[3;4H', '\x1b[A', '\x1b[2B', '\x1b[C', '\x1b[D', '\x1b[9G', '\x1bM', '\x1b[L', '\x1b[M'),
-    fc.constantFrom('\x1b[?1049h', '\x1b[?1049l', '\x1b[2;4r', '\x1b[r', '\x1b[?7l', '\x1b[?7h', '\x1b[4h', '\x1b[4l', '\x1bc'),
+    fc.constantFrom(
+      '\x1b[H',
+      '\x1b[3;4H',
+      '\x1b[A',
+      '\x1b[2B',
+      '\x1b[C',
+      '\x1b[D',
+      '\x1b[9G',
+      '\x1bM',
+      '\x1b[L',
+      '\x1b[M',
+    ),
+    fc.constantFrom(
+      '\x1b[?1049h',
+      '\x1b[?1049l',
+      '\x1b[2;4r',
+      '\x1b[r',
+      '\x1b[?7l',
+      '\x1b[?7h',
+      '\x1b[4h',
+      '\x1b[4l',
+      '\x1bc',
+    ),
   )
 
-  it('looks and goes on the same for whatever was printed', () => {
+  it('looks and goes on the same for whatever was printed', { timeout: 60_000 }, () => {
     const text = fc.array(sequence, { maxLength: 40 }).map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, text, (before, after) => {

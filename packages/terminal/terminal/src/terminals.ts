@@ -15,10 +15,10 @@ import type {
   OpenRequest,
   Terminal,
   TerminalBackend,
+  TerminalKill,
   TerminalOwner,
   TerminalRow,
   TerminalService,
-  TerminalSurvivor,
 } from './types.ts'
 
 declare module '@deepseek-ai/cordis' {
@@ -41,7 +41,16 @@ interface Entry {
   readonly owner: TerminalOwner | undefined
   readonly leave: () => void
   attached: number
-  closing: Promise<readonly TerminalSurvivor[]> | undefined
+  closing: Promise<TerminalKill> | undefined
+}
+
+/** An open that is under way: it counts, and its name is taken. */
+interface Opening {
+  readonly owner: TerminalOwner | undefined
+  readonly name: string | undefined
+  readonly type: string
+  /** Over, whatever came of it. Never rejects. */
+  readonly over: Promise<void>
 }
 
 /** An owner that is an agent: what is registered through its context ends with it. */
@@ -55,8 +64,7 @@ export class Terminals extends Service implements TerminalService {
   private readonly log: Logger
   private readonly backends = new Map<string, TerminalBackend>()
   private readonly entries = new Map<string, Entry>()
-  /** Opens that are under way, by owner: they count, and their names are taken. */
-  private readonly opening = new Set<{ readonly owner: TerminalOwner | undefined; readonly name: string | undefined }>()
+  private readonly opening = new Set<Opening>()
   private readonly listeners = new Set<(owner: TerminalOwner | undefined) => void>()
   private readonly owners = new WeakSet<TerminalOwner>()
   private readonly ended = new WeakSet<TerminalOwner>()
@@ -89,7 +97,7 @@ export class Terminals extends Service implements TerminalService {
       this.backends.set(type, backend)
       return async () => {
         this.backends.delete(type)
-        await this.closeAll(({ terminal }) => terminal.row.type === type)
+        await this.closeAll((each) => each.type === type)
       }
     }, `terminals.registerBackend(${type})`)
     return () => void dispose()
@@ -100,17 +108,24 @@ export class Terminals extends Service implements TerminalService {
     signal?.throwIfAborted()
     this.admit(owner, name)
     const backend = this.backend(type)
-    const mine = { owner, name }
+    this.followOwner(owner)
+    const terminal = this.spawn(backend, { ...request, type })
+    const over = terminal.then(
+      () => {},
+      () => {},
+    )
+    const mine: Opening = { owner, name, type, over }
     this.opening.add(mine)
-    let terminal: Terminal
-    try {
-      this.followOwner(owner)
-      const cwd = request.cwd ?? owner?.cwd ?? homedir()
-      terminal = await backend.spawn({ ...request, type, id: `pty-${++this.numbers}`, cwd })
-    } finally {
-      this.opening.delete(mine)
-    }
-    if (this.gone(owner) || signal?.aborted === true) {
+    void over.then(() => this.opening.delete(mine))
+    return terminal
+  }
+
+  private async spawn(backend: TerminalBackend, request: OpenRequest): Promise<Terminal> {
+    const { owner, signal } = request
+    const cwd = request.cwd ?? owner?.cwd ?? homedir()
+    const terminal = await backend.spawn({ ...request, id: `pty-${++this.numbers}`, cwd })
+    const isGone = this.gone(owner) || this.backends.get(backend.type) !== backend
+    if (isGone || signal?.aborted === true) {
       await terminal.close()
       signal?.throwIfAborted()
       throw disposed()
@@ -129,11 +144,8 @@ export class Terminals extends Service implements TerminalService {
     return this.of(owner).map(({ terminal, attached }) => ({ ...terminal.row, attached }))
   }
 
-  async close(
-    owner: TerminalOwner | undefined,
-    idOrName: string,
-  ): Promise<{ readonly survivors: readonly TerminalSurvivor[] }> {
-    return { survivors: await this.end(this.entry(owner, idOrName)) }
+  async close(owner: TerminalOwner | undefined, idOrName: string): Promise<TerminalKill> {
+    return this.end(this.entry(owner, idOrName))
   }
 
   attach(owner: TerminalOwner | undefined, idOrName: string): () => void {
@@ -209,32 +221,40 @@ export class Terminals extends Service implements TerminalService {
   /** An agent's terminals end with the agent, and its end waits for them. */
   private followOwner(owner: Scoped | undefined): void {
     if (owner === undefined || this.owners.has(owner)) return
-    this.owners.add(owner)
     owner.ctx?.effect(
       () => async () => {
         this.ended.add(owner)
-        await this.closeAll((entry) => entry.owner === owner)
+        await this.closeAll((each) => each.owner === owner)
       },
       'terminals.owner',
     )
+    this.owners.add(owner)
   }
 
-  private async closeAll(which: (entry: Entry) => boolean): Promise<void> {
-    const entries = Array.from(this.entries.values()).filter(which)
+  /** What is being opened meanwhile is closed by its own opening, and awaited. */
+  private async closeAll(which: (each: { owner: TerminalOwner | undefined; type: string }) => boolean): Promise<void> {
+    const opening = Array.from(this.opening).filter(which)
+    await Promise.all([this.endAll(which), ...opening.map(({ over }) => over)])
+  }
+
+  private async endAll(which: (each: { owner: TerminalOwner | undefined; type: string }) => boolean): Promise<void> {
+    const entries = Array.from(this.entries.values()).filter(({ owner, terminal }) => {
+      return which({ owner, type: terminal.row.type })
+    })
     const results = await Promise.allSettled(entries.map((entry) => this.end(entry)))
     for (const [index, result] of results.entries()) {
       const { id } = entries[index]!.terminal
       if (result.status === 'rejected') this.log.warn('%s did not close: %s', id, errorMessage(result.reason))
-      else if (result.value.length > 0) {
-        this.log.warn('%s left processes behind: %s', id, result.value.map(({ pid }) => pid).join(', '))
+      else if (result.value.survivors.length > 0) {
+        this.log.warn('%s left processes behind: %s', id, result.value.survivors.map(({ pid }) => pid).join(', '))
       }
     }
   }
 
-  private end(entry: Entry): Promise<readonly TerminalSurvivor[]> {
+  private end(entry: Entry): Promise<TerminalKill> {
     return (entry.closing ??= (async () => {
       try {
-        return (await entry.terminal.close()).survivors
+        return await entry.terminal.close()
       } finally {
         entry.leave()
         this.entries.delete(entry.terminal.id)

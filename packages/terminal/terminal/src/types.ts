@@ -26,6 +26,15 @@ export interface TerminalSurvivor {
   readonly command: string
 }
 
+/** What a close did, as it was verified. JSON. */
+export interface TerminalKill {
+  /** The strongest that was needed. Null: nothing was left to end. */
+  readonly signal: 'SIGHUP' | 'SIGTERM' | 'SIGKILL' | null
+  /** Processes that ended by it. */
+  readonly ended: number
+  readonly survivors: readonly TerminalSurvivor[]
+}
+
 /** A terminal as a list shows it. JSON. */
 export interface TerminalRow {
   readonly id: string
@@ -50,6 +59,10 @@ export interface OpenRequest {
   readonly name?: string
   /** Absolute. Default: the owner's folder. */
   readonly cwd?: string
+  /** A command line for the shell; the terminal ends with it. Omitted: the shell itself, which asks for commands. */
+  readonly command?: string
+  /** Added to the environment that the backend makes. */
+  readonly env?: Readonly<Record<string, string>>
   readonly cols?: number
   readonly rows?: number
   readonly signal?: AbortSignal
@@ -119,7 +132,7 @@ export interface Terminal {
   /** The program in front began to wait for an answer: told once a prompt. `undefined`: it waits no more, whoever answered. */
   onPrompt(listener: (prompt: TerminalPrompt | undefined) => void): () => void
   /** Ends everything in it and waits until that is verified. */
-  close(): Promise<{ readonly survivors: readonly TerminalSurvivor[] }>
+  close(): Promise<TerminalKill>
 }
 
 export interface TerminalBackend {
@@ -137,10 +150,7 @@ export interface TerminalService {
   get(owner: TerminalOwner | undefined, idOrName: string): Terminal
   list(owner: TerminalOwner | undefined): TerminalRow[]
   /** Closes one; its row is gone afterwards. */
-  close(
-    owner: TerminalOwner | undefined,
-    idOrName: string,
-  ): Promise<{ readonly survivors: readonly TerminalSurvivor[] }>
+  close(owner: TerminalOwner | undefined, idOrName: string): Promise<TerminalKill>
   /** Counts a page in for as long as it is attached. */
   attach(owner: TerminalOwner | undefined, idOrName: string): () => void
   subscribe(listener: (owner: TerminalOwner | undefined) => void): () => void

@@ -31,7 +31,7 @@ const backend = (type: string, options: { survivors?: number; hold?: Promise<voi
         closed.push(id)
         status = { kind: 'exited', exitCode: 0, signal: null }
         const survivors = Array.from({ length: options.survivors ?? 0 }, () => ({ pid: 42, command: 'stubborn' }))
-        return { survivors }
+        return { signal: 'SIGHUP', ended: 1, survivors }
       },
     }
     return terminal as Terminal
@@ -143,6 +143,28 @@ describe('the registry of terminals', () => {
     await expect(opening).rejects.toThrow('never mind')
     expect(closed).toEqual(['pty-1'])
     expect(ctx.terminals.list(undefined)).toEqual([])
+  })
+
+  it('closes what is being opened while its backend or its service goes, and waits for that', async () => {
+    let release = (): void => {}
+    const hold = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const remove = ctx.terminals.registerBackend(backend('shell', { hold }))
+    ctx.terminals.registerBackend(backend('other', { hold }))
+    const first = ctx.terminals.open({ owner: undefined })
+    remove()
+    const second = ctx.terminals.open({ owner: undefined, type: 'other' })
+    const refused = Promise.all([first, second].map((each) => expect(each).rejects.toThrow(/shut down/)))
+    let isOver = false
+    const over = disposeAndJoin(service).then(() => {
+      isOver = true
+    })
+    await Promise.resolve()
+    expect(isOver).toBe(false)
+    release()
+    await Promise.all([over, refused])
+    expect(closed.toSorted()).toEqual(['pty-1', 'pty-2'])
   })
 
   it('closes everything with the service and tells of processes that stayed', async () => {

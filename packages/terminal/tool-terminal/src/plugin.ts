@@ -3,7 +3,8 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { PromptSection } from '@deepseek-ai/dsh-system-prompt'
 import type { UserQuestionService } from '@deepseek-ai/dsh-user-questions'
 import { Config, withDefaults, type ToolTerminalConfig } from './config.ts'
-import { terminalTools } from './tools.ts'
+import { Sends } from './sends.ts'
+import { terminalTools, type TerminalTools } from './tools.ts'
 
 const GUIDANCE = `Terminals keep running between your calls and until you close them. After terminal_send look at [wait: …]: stdin-wait means that \
 the shell or the program is ready for you, idle and timeout that it may still be working. Close terminals that you no longer need.`
@@ -18,7 +19,7 @@ export function apply(ctx: Context, options: Partial<ToolTerminalConfig> = {}): 
   const { terminals, tools } = ctx
   let questions: UserQuestionService | undefined
   ctx.inject(['userQuestions'], (child) => {
-    questions = child.get('userQuestions' as never) as unknown as UserQuestionService
+    questions = child.userQuestions
     child.effect(
       () => () => {
         questions = undefined
@@ -26,9 +27,16 @@ export function apply(ctx: Context, options: Partial<ToolTerminalConfig> = {}): 
       'tool-terminal.questions',
     )
   })
-  for (const tool of terminalTools({ terminals, questions: () => questions, config: withDefaults(options) })) {
-    tools.register(tool)
+  const logger = ctx.logger('tool-terminal')
+  const host: TerminalTools = {
+    terminals,
+    questions: () => questions,
+    config: withDefaults(options),
+    onTrouble: (message) => logger.warn('%s', message),
   }
+  const sends = new Sends(host)
+  ctx.effect(() => () => sends.dispose(), 'tool-terminal.prompts')
+  for (const tool of terminalTools(host, sends)) tools.register(tool)
   ctx.inject(['systemPrompt'], (child) => {
     child.systemPrompt.section(SECTION)
   })

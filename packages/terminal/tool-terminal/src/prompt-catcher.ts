@@ -1,10 +1,19 @@
 // Puts the questions of programs in terminals before the person: a program that waits for an answer raises one, and an answer goes to the terminal
 // alone. A secret never passes the model or the log.
+import { errorMessage } from '@deepseek-ai/cordis'
 import type { Terminal, TerminalOwner, TerminalPrompt } from '@deepseek-ai/dsh-terminal'
 import type { QuestionOutcome, UserQuestionService } from '@deepseek-ai/dsh-user-questions'
 
 /** Lines of the screen that are shown with a question. */
 const CONTEXT_LINES = 8
+
+export interface PromptCatcherOptions {
+  readonly terminal: Terminal
+  readonly owner: TerminalOwner | undefined
+  /** Asked for anew with each prompt: the service may have been replaced. */
+  questions(): UserQuestionService | undefined
+  onTrouble(message: string): void
+}
 
 interface Standing {
   readonly prompt: TerminalPrompt
@@ -15,16 +24,13 @@ interface Standing {
 export class PromptCatcher {
   /** Prompts that the person has answered so far. */
   answered = 0
-  private readonly terminal: Terminal
-  private readonly owner: TerminalOwner | undefined
-  private readonly questions: UserQuestionService
+  private readonly options: PromptCatcherOptions
   private standing: Standing | undefined
   private readonly leave: (() => void)[]
 
-  constructor(terminal: Terminal, owner: TerminalOwner | undefined, questions: UserQuestionService) {
-    this.terminal = terminal
-    this.owner = owner
-    this.questions = questions
+  constructor(options: PromptCatcherOptions) {
+    const { terminal } = options
+    this.options = options
     this.leave = [terminal.onPrompt((prompt) => this.onPrompt(prompt)), terminal.onExit(() => this.withdraw())]
   }
 
@@ -59,9 +65,11 @@ export class PromptCatcher {
   }
 
   private async ask(prompt: TerminalPrompt, controller: AbortController): Promise<QuestionOutcome['kind']> {
-    const { terminal } = this
-    const outcome = await this.questions.ask({
-      agent: this.owner,
+    const { terminal, owner } = this.options
+    const service = this.options.questions()
+    if (service === undefined) return 'unavailable'
+    const outcome = await service.ask({
+      agent: owner,
       origin: { kind: 'terminal', terminalId: terminal.id },
       question: prompt.text.trim() === '' ? 'A program in the terminal waits for input.' : prompt.text.trim(),
       context: terminal.read({ count: CONTEXT_LINES }).text,
@@ -69,11 +77,20 @@ export class PromptCatcher {
       signal: controller.signal,
     })
     if (this.standing?.controller === controller) this.standing = undefined
-    if (outcome.kind === 'answered' && terminal.row.status.kind === 'running' && !controller.signal.aborted) {
+    if (outcome.kind !== 'answered') return outcome.kind
+    return !controller.signal.aborted && this.type(outcome.text, outcome.secret) ? 'answered' : 'cancelled'
+  }
+
+  private type(answer: string, secret: boolean): boolean {
+    try {
+      this.options.terminal.write(`${answer}\r`, { secret })
       this.answered++
-      terminal.write(`${outcome.text}\r`, { secret: outcome.secret })
+      return true
+    } catch (error) {
+      // It has ended meanwhile. Note: what is told of it must not hold the answer.
+      this.options.onTrouble(`an answer came too late: ${errorMessage(error)}`)
+      return false
     }
-    return outcome.kind
   }
 
   /** The program goes on, or somebody else has answered. */

@@ -8,9 +8,25 @@ const TERMINAL = {
   minLength: 1,
 } as const
 
+/** Rows and columns of a terminal. */
+const SIZE = { type: 'integer', minimum: 2, maximum: 1000 } as const
+
 export const OPEN = {
   name: { type: 'string', description: 'A name to call it by, e.g. "server".', minLength: 1, maxLength: 64 },
   type: { type: 'string', description: 'Kind of terminal; the default is "shell".', minLength: 1 },
+  command: {
+    type: 'string',
+    description: 'A command line to run in it; the terminal ends with it. Omitted: a shell that asks for commands.',
+    minLength: 1,
+  },
+  env: {
+    type: 'array',
+    items: { type: 'string', pattern: '^[^=]+=' },
+    description: 'Environment variables to add, each as NAME=value.',
+    maxItems: 100,
+  },
+  cols: { ...SIZE, description: 'Columns of its screen. Default 160.' },
+  rows: { ...SIZE, description: 'Lines of its screen. Default 40.' },
   cwd: { type: 'string', description: "Folder it starts in: absolute, or relative to the session's.", minLength: 1 },
 } as const satisfies ParameterSchemaSpec
 
@@ -109,6 +125,10 @@ export const SENT = {
       properties: { text: { type: 'string', required: true }, hidden: { type: 'boolean', required: true } },
       additionalProperties: false,
     },
+    untyped: {
+      type: 'string',
+      description: 'Lines that were not typed: the program did not take the one before, or asks for something hidden.',
+    },
     answeredByUser: {
       type: 'integer',
       description: 'Prompts that the user answered meanwhile; what they typed is not told.',
@@ -134,14 +154,27 @@ export const CLOSED = {
   type: 'object',
   properties: {
     terminal: { type: 'string', required: true },
-    survivors: {
-      type: 'array',
-      description: 'Processes that could not be ended.',
-      items: {
-        type: 'object',
-        properties: { pid: { type: 'integer', required: true }, command: { type: 'string', required: true } },
-        additionalProperties: false,
+    kill: {
+      type: 'object',
+      properties: {
+        signal: {
+          oneOf: [{ type: 'string' }, { type: 'null' }],
+          description: 'The strongest that was needed; null when nothing was left to end.',
+          required: true,
+        },
+        ended: { type: 'integer', description: 'Processes that ended by it.', required: true },
+        survivors: {
+          type: 'array',
+          description: 'Processes that could not be ended.',
+          items: {
+            type: 'object',
+            properties: { pid: { type: 'integer', required: true }, command: { type: 'string', required: true } },
+            additionalProperties: false,
+          },
+          required: true,
+        },
       },
+      additionalProperties: false,
       required: true,
     },
   },
@@ -149,5 +182,6 @@ export const CLOSED = {
 } as const satisfies ValueSchemaSpec
 
 export type SentValue = InferValue<typeof SENT>
+export type ClosedValue = InferValue<typeof CLOSED>
 export type RowValue = InferValue<typeof TERMINAL_ROW>
 export type StatusValue = InferValue<typeof STATUS>

@@ -14,7 +14,7 @@ interface SendArgs {
 
 export class Sends {
   readonly #host: TerminalTools
-  readonly #catchers = new WeakMap<Terminal, PromptCatcher>()
+  readonly #catchers = new Map<Terminal, PromptCatcher>()
 
   constructor(host: TerminalTools) {
     this.#host = host
@@ -23,12 +23,27 @@ export class Sends {
   /** Asks the person from now on what programs in this terminal ask. */
   follow(terminal: Terminal, owner: TerminalOwner | undefined): PromptCatcher | undefined {
     const known = this.#catchers.get(terminal)
-    const questions = this.#host.questions()
-    if (known !== undefined || questions === undefined) return known
-    const catcher = new PromptCatcher(terminal, owner, questions)
+    if (known !== undefined) return known
+    const host = this.#host
+    if (terminal.row.status.kind === 'exited' || host.questions() === undefined) return undefined
+    const catcher = new PromptCatcher({
+      terminal,
+      owner,
+      questions: () => host.questions(),
+      onTrouble: (message) => host.onTrouble(message),
+    })
     this.#catchers.set(terminal, catcher)
-    terminal.onExit(() => catcher.dispose())
+    terminal.onExit(() => {
+      catcher.dispose()
+      this.#catchers.delete(terminal)
+    })
     return catcher
+  }
+
+  /** Withdraws what is asked; terminals go on. */
+  dispose(): void {
+    for (const catcher of this.#catchers.values()) catcher.dispose()
+    this.#catchers.clear()
   }
 
   async send(args: SendArgs, exec: ToolExecution): Promise<SentValue> {
@@ -39,13 +54,16 @@ export class Sends {
     const submit = text !== '' && (args.submit ?? true)
     const wait = { signal: exec.signal, ...(timeoutMs === undefined ? {} : { timeoutMs }) }
     let result = await terminal.send({ text, submit, ...wait })
+    // What was not typed is not typed later on either: the program is past it.
+    const { untyped } = result
     let printed = result.text
     while (result.prompt?.hidden === true && (await this.#answered(catcher, exec.signal))) {
       result = await terminal.send({ text: '', submit: false, ...wait })
       printed += result.text
     }
     exec.signal.throwIfAborted()
-    return sent({ ...result, text: printed }, (catcher?.answered ?? 0) - before)
+    const all = { ...result, text: printed, ...(untyped === undefined ? {} : { untyped }) }
+    return sent(all, (catcher?.answered ?? 0) - before)
   }
 
   async #answered(catcher: PromptCatcher | undefined, signal: AbortSignal): Promise<boolean> {
@@ -55,13 +73,14 @@ export class Sends {
   }
 }
 
-function sent({ text, truncated, reason, status, prompt }: SendResult, answered: number): SentValue {
+function sent({ text, truncated, reason, status, prompt, untyped }: SendResult, answered: number): SentValue {
   return {
     text,
     truncated,
     reason,
     status,
     ...(prompt === undefined ? {} : { prompt: { text: prompt.text, hidden: prompt.hidden } }),
+    ...(untyped === undefined ? {} : { untyped }),
     ...(answered > 0 ? { answeredByUser: answered } : {}),
   }
 }

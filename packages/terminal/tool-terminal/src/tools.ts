@@ -1,23 +1,27 @@
 // The six terminal tools. Each is a thin face of `ctx.terminals`, for the calling agent's own terminals.
 import { isAbsolute, resolve } from 'node:path'
-import type { TerminalRow, TerminalService } from '@deepseek-ai/dsh-terminal'
-import { defineTool, type ToolDefinition } from '@deepseek-ai/dsh-tools'
+import type { OpenRequest, TerminalRow, TerminalService } from '@deepseek-ai/dsh-terminal'
+import { defineTool, type InferArgs, type ToolDefinition, type ToolExecution } from '@deepseek-ai/dsh-tools'
 import type { UserQuestionService } from '@deepseek-ai/dsh-user-questions'
 import type { ToolTerminalConfig } from './config.ts'
 import { presentSent, sentMeta } from './present.ts'
-import { renderRow, renderSent } from './render.ts'
+import { renderClosed, renderRow, renderSent } from './render.ts'
 import { CLOSE, CLOSED, LINES, OPEN, OPENED, READ, SEND, SENT, SIGNAL, TERMINAL_ROW, type RowValue } from './schema.ts'
 import { Sends } from './sends.ts'
 
+/** What the tools stand on. */
 export interface TerminalTools {
   readonly terminals: TerminalService
   /** Asks the person what programs ask. */
   questions(): UserQuestionService | undefined
   readonly config: ToolTerminalConfig
+  onTrouble(message: string): void
 }
 
-export function terminalTools(host: TerminalTools): ToolDefinition[] {
-  const sends = new Sends(host)
+type OpenArgs = InferArgs<typeof OPEN>
+
+/** `sends` outlive no plugin: dispose of them with it. */
+export function terminalTools(host: TerminalTools, sends = new Sends(host)): ToolDefinition[] {
   return [
     openTool(host, sends),
     sendTool(host, sends),
@@ -41,27 +45,42 @@ that needs its folder and variables kept. Use the plain shell tool for everythin
         { type: 'text', text: `opened ${renderRow(terminal)}${text === '' ? '' : `\n${text}`}` },
       ],
     },
-    async execute({ name, type, cwd }, exec) {
-      const base = exec.agent?.cwd
-      const folder = cwd === undefined ? base : isAbsolute(cwd) || base === undefined ? cwd : resolve(base, cwd)
-      const terminal = await terminals.open({
-        owner: exec.agent,
-        signal: exec.signal,
-        ...(name === undefined ? {} : { name }),
-        ...(type === undefined ? {} : { type }),
-        ...(folder === undefined ? {} : { cwd: folder }),
-      })
+    async execute(args, exec) {
+      const terminal = await terminals.open(openRequest(args, exec))
       sends.follow(terminal, exec.agent)
       const wait = { text: '', submit: false, timeoutMs: config.openTimeoutMs, signal: exec.signal }
       const { text } = await terminal.send(wait)
       return { terminal: row(terminal.row), text }
     },
-    presentCall: ({ name, type }) => ({
+    presentCall: ({ name, type, command }) => ({
       card: 'generic',
       kind: 'execute',
-      title: `Open a terminal${name === undefined ? '' : ` "${name}"`}${type === undefined ? '' : ` (${type})`}`,
+      title: `Open a terminal${name === undefined ? '' : ` "${name}"`}${type === undefined ? '' : ` (${type})`}${command === undefined ? '' : `: ${command}`}`,
     }),
   })
+}
+
+/** Field by field: arguments may hold more than the schema names. */
+function openRequest({ cwd, env, name, type, command, cols, rows }: OpenArgs, exec: ToolExecution): OpenRequest {
+  const base = exec.agent?.cwd
+  const folder = cwd === undefined ? base : isAbsolute(cwd) || base === undefined ? cwd : resolve(base, cwd)
+  return {
+    owner: exec.agent,
+    signal: exec.signal,
+    ...(folder === undefined ? {} : { cwd: folder }),
+    ...(env === undefined ? {} : { env: variables(env) }),
+    ...(name === undefined ? {} : { name }),
+    ...(type === undefined ? {} : { type }),
+    ...(command === undefined ? {} : { command }),
+    ...(cols === undefined ? {} : { cols }),
+    ...(rows === undefined ? {} : { rows }),
+  }
+}
+
+function variables(assignments: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    assignments.map((each) => [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)]),
+  )
 }
 
 function sendTool({ config }: TerminalTools, sends: Sends): ToolDefinition {
@@ -138,14 +157,11 @@ function closeTool({ terminals }: TerminalTools): ToolDefinition {
     parameters: CLOSE,
     output: {
       schema: CLOSED,
-      render: (_args, { terminal, survivors }) => {
-        const left = survivors.map(({ pid, command }) => `\n[still running: ${pid} ${command}]`).join('')
-        return [{ type: 'text', text: `closed ${terminal}${left}` }]
-      },
+      render: (_args, value) => [{ type: 'text', text: renderClosed(value) }],
     },
     async execute({ terminal }, exec) {
-      const { survivors } = await terminals.close(exec.agent, terminal)
-      return { terminal, survivors: survivors.map(({ pid, command }) => ({ pid, command })) }
+      const { signal, ended, survivors } = await terminals.close(exec.agent, terminal)
+      return { terminal, kill: { signal, ended, survivors: survivors.map(({ pid, command }) => ({ pid, command })) } }
     },
     presentCall: ({ terminal }) => ({ card: 'generic', kind: 'execute', title: `Close terminal ${terminal}` }),
   })

@@ -17,15 +17,18 @@ const echo: TerminalBackend = {
       send: async ({ text }) => ({ text, truncated: false, reason: 'stdin-wait', status }),
       onExit: () => () => {},
       onPrompt: () => () => {},
-      close: async () => ({ survivors: [] }),
+      close: async () => ({ signal: 'SIGHUP', ended: 1, survivors: [] }),
     }
     return terminal as Terminal
   },
 }
 
+const onTrouble = (): void => {}
 const config = { maxResultBytes: 32_768, openTimeoutMs: 100, promptTimeoutMs: 0 }
 const toolOf = (ctx: Context, name: string) =>
-  terminalTools({ terminals: ctx.terminals, questions: () => undefined, config }).find((tool) => tool.name === name)!
+  terminalTools({ terminals: ctx.terminals, questions: () => undefined, config, onTrouble }).find(
+    (tool) => tool.name === name,
+  )!
 
 const plugins = async (ctx: Context): Promise<void> => {
   await ctx.plugin(Terminals, { maxPerOwner: 1000 })

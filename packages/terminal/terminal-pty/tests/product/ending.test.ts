@@ -46,10 +46,13 @@ describe('closing a terminal', () => {
     const terminal = await here.shell()
     await terminal.send({ text: command.replaceAll('N', own), timeoutMs: 400 })
     const { pid } = terminal.row
-    expect(await terminal.close()).toEqual({ survivors: [] })
+    const kill = await terminal.close()
+    expect(kill).toMatchObject({ signal: expect.stringMatching(/^SIG/), survivors: [] })
+    // The shell, at least.
+    expect(kill.ended).toBeGreaterThan(0)
     expect([isAlive(pid), pidsOf(own)]).toEqual([false, []])
     expect(terminal.row.status.kind).toBe('exited')
-    expect(await terminal.close()).toEqual({ survivors: [] })
+    expect(await terminal.close()).toBe(kill)
   })
 
   it('ends what a shell left behind that has ended itself', async () => {
@@ -57,13 +60,15 @@ describe('closing a terminal', () => {
     const terminal = await here.shell()
     await terminal.send({ text: `nohup sleep ${own} >/dev/null 2>&1 & disown; exit` })
     expect(pidsOf(own)).toHaveLength(1)
-    expect(await terminal.close()).toEqual({ survivors: [] })
+    expect(await terminal.close()).toEqual({ signal: 'SIGTERM', ended: 1, survivors: [] })
     expect(pidsOf(own)).toEqual([])
   })
 
   it('lets a send come back that waits in it', async () => {
     const terminal = await here.shell()
+    const typed = new Promise((resolve) => terminal.onData(resolve))
     const sent = terminal.send({ text: 'sleep 1000' })
+    await typed
     await terminal.close()
     expect(await sent).toMatchObject({ reason: 'exited' })
   })
@@ -86,7 +91,11 @@ describe('a host that is killed', () => {
   function modules(folder: string): void {
     const root = fileURLToPath(new URL('../../../..', import.meta.url))
     mkdirSync(join(folder, 'node_modules/@deepseek-ai'), { recursive: true })
-    const packages = { cordis: 'core/cordis', 'dsh-terminal': 'terminal/terminal', 'dsh-terminal-pty': 'terminal/terminal-pty' }
+    const packages = {
+      cordis: 'core/cordis',
+      'dsh-terminal': 'terminal/terminal',
+      'dsh-terminal-pty': 'terminal/terminal-pty',
+    }
     for (const [name, path] of Object.entries(packages)) {
       symlinkSync(join(root, path), join(folder, 'node_modules/@deepseek-ai', name))
     }
@@ -101,9 +110,13 @@ describe('a host that is killed', () => {
     modules(here.folder)
     const file = join(here.folder, 'host.mjs')
     symlinkSync(fileURLToPath(new URL('host.mjs', import.meta.url)), file)
-    const host = spawn(process.execPath, ['--preserve-symlinks-main', file, here.folder, command.replaceAll('N', own)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
+    const host = spawn(
+      process.execPath,
+      ['--preserve-symlinks-main', file, here.folder, command.replaceAll('N', own)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
     try {
       const shell = await new Promise<number>((resolve) => {
         host.stdout.setEncoding('utf8').on('data', (text: string) => resolve(Number(/ready (\d+)/.exec(text)?.[1])))
@@ -134,16 +147,16 @@ describe('descriptors', () => {
     expect(seen).not.toMatch(/ptmx|pts/)
   })
 
-  it('are given back by 200 short terminals, failed ones among them', { timeout: 180_000 }, async () => {
+  it('are given back by 1,000 short terminals, failed ones among them', { timeout: 600_000 }, async () => {
     const children = (): string => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
     await (await here.shell()).close()
     const before = [descriptors().length, children().split(' ').length]
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < 125; round++) {
       await Promise.all(
-        Array.from({ length: 4 }, async (_, each) => {
+        Array.from({ length: 8 }, async (_, each) => {
           const terminal = await here.open()
-          if (each === 0) await terminal.send({ text: 'exit' })
-          if (each === 1) terminal.write('x'.repeat(1000))
+          if (each % 4 === 0) await terminal.send({ text: 'exit' })
+          if (each % 4 === 1) terminal.write('x'.repeat(1000))
           await terminal.close()
           await here.open({ cwd: '/nowhere' }).catch(() => {})
         }),

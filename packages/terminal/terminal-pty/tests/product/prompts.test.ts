@@ -51,7 +51,10 @@ describe('a program that hides what is typed', () => {
 
   it('asks again after a wrong answer', async () => {
     const sent = await terminal.send({
-      text: script('twice', 'until read -rsp "Password: " x; echo; [ "$x" = right ]; do echo Sorry; done; echo welcome\n'),
+      text: script(
+        'twice',
+        'until read -rsp "Password: " x; echo; [ "$x" = right ]; do echo Sorry; done; echo welcome\n',
+      ),
     })
     expect(sent.prompt).toEqual({ text: 'Password:', hidden: true })
     terminal.write('wrong\r', { secret: true })
@@ -121,8 +124,8 @@ describe('a program that shows what is typed', () => {
     ['a pager', 'seq 1000 | less'],
     ...(has('python3') ? [['an interpreter', 'python3 -q']] : []),
     ...(has('vim') ? [['an editor', 'vim -u NONE x']] : []),
-  ])('asks nothing when it is %s', async (_what, command) => {
-    expect(await terminal.send({ text: command! })).toMatchObject({ reason: 'stdin-wait' })
+  ])('asks nothing when it is %s', async (_what, command = '') => {
+    expect(await terminal.send({ text: command })).toMatchObject({ reason: 'stdin-wait' })
     expect(told).toEqual([])
   })
 })
@@ -130,7 +133,9 @@ describe('a program that shows what is typed', () => {
 describe('a secret', () => {
   it('is in nothing that is read as text when the terminal echoes it', async () => {
     const secret = 'correct-horse-battery'
-    const prompt = await terminal.send({ text: script('echo', 'read -rp "Token: " x; echo "$x" > answer; echo "stored $x"\n') })
+    const prompt = await terminal.send({
+      text: script('echo', 'read -rp "Token: " x; echo "$x" > answer; echo "stored $x"\n'),
+    })
     expect(prompt.prompt).toEqual({ text: 'Token:', hidden: false })
     let page = ''
     terminal.onData((data) => (page += data))

@@ -38,7 +38,8 @@ class FakeSandbox extends Sandbox {
       observe: () => {},
       signalTargets: () => [],
       finish: async ({ exitCode, signal, stderrTail }) => {
-        if (this.outcome !== undefined) throw new SandboxError(`${this.outcome.message}: ${stderrTail.trim()}`, 'SANDBOX_UNAVAILABLE')
+        if (this.outcome !== undefined)
+          throw new SandboxError(`${this.outcome.message}: ${stderrTail.trim()}`, 'SANDBOX_UNAVAILABLE')
         return { mode: 'read-only', network: 'none', exitCode, signal, warnings: ['left a hook behind'] }
       },
       release: () => void this.released++,
@@ -52,7 +53,8 @@ class FakeSandbox extends Sandbox {
   async forget(): Promise<void> {}
 }
 
-const policy = (mode: string, network = 'none') => ({ mode, network }) as Partial<{ mode: 'read-only'; network: 'none' }>
+const policy = (mode: string, network = 'none') =>
+  ({ mode, network }) as Partial<{ mode: 'read-only'; network: 'none' }>
 
 async function confined(mode: string, plugin?: new (ctx: Context) => Sandbox): Promise<World> {
   here = await world(
@@ -165,7 +167,7 @@ describe.skipIf(!status.available)('a terminal in the sandbox of this machine', 
     const { owner: whose } = await agent(here)
     const terminal = await here.shell({ owner: whose })
     const { text } = await terminal.send({
-      text: `perl -e 'ioctl(STDIN, 0x5412, "x") or print "refused\\n"'; ls -d /proc/[0-9]* | wc -l; ls -l /proc/self/fd`,
+      text: `perl -e '$x = "x"; ioctl(STDIN, 0x5412, $x) or print "refused\\n"'; ls -d /proc/[0-9]* | wc -l; ls -l /proc/self/fd`,
     })
     expect(text).toMatch(/\nrefused\n/)
     expect(Number(/\n(\d+)\n/.exec(text)?.[1])).toBeLessThan(10)
@@ -177,7 +179,7 @@ describe.skipIf(!status.available)('a terminal in the sandbox of this machine', 
     const { owner: whose } = await agent(here)
     const terminal = await here.shell({ owner: whose })
     await terminal.send({ text: 'setsid sleep 1000 & nohup sleep 1000 >/dev/null 2>&1 &' })
-    expect(await terminal.close()).toEqual({ survivors: [] })
+    expect(await terminal.close()).toMatchObject({ survivors: [] })
     const second = await here.shell({ owner: whose })
     expect((await second.send({ text: 'exit 7' })).status).toEqual({ kind: 'exited', exitCode: 7, signal: null })
     await second.close()

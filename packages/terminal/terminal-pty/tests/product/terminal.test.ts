@@ -72,7 +72,10 @@ describe('a send', () => {
 
   it('types without Enter when that is asked', async () => {
     const terminal = await here.shell()
-    expect(await terminal.send({ text: 'echo no', submit: false })).toMatchObject({ text: 'echo no', reason: 'stdin-wait' })
+    expect(await terminal.send({ text: 'echo no', submit: false })).toMatchObject({
+      text: 'echo no',
+      reason: 'stdin-wait',
+    })
     expect((await terminal.send({ text: 't yet' })).text).toContain('\nnot yet\n')
   })
 
@@ -116,7 +119,10 @@ describe('a send', () => {
     leave()
     expect(sent).toMatchObject({ reason: 'aborted', status: { kind: 'running' } })
     expect((await terminal.send({ text: '', submit: false })).text).toContain('after\n')
-    expect(await terminal.send({ text: 'echo never', signal: AbortSignal.abort() })).toMatchObject({ reason: 'aborted', text: '' })
+    expect(await terminal.send({ text: 'echo never', signal: AbortSignal.abort() })).toMatchObject({
+      reason: 'aborted',
+      text: '',
+    })
   })
 
   it('is refused while another one waits', async () => {
@@ -177,7 +183,10 @@ describe('what a terminal keeps', () => {
     await here.dispose()
     here = await world({ maxReadBytes: 10_000 })
     const terminal = await here.shell()
-    const sent = await terminal.send({ text: 'head -c 10000000 /dev/zero | tr "\\0" y | fold -w 99; echo end', timeoutMs: 60_000 })
+    const sent = await terminal.send({
+      text: 'head -c 10000000 /dev/zero | tr "\\0" y | fold -w 99; echo end',
+      timeoutMs: 60_000,
+    })
     expect(sent.reason).toBe('stdin-wait')
     expect(sent.truncated).toBe(true)
     expect(Buffer.byteLength(sent.text)).toBeLessThanOrEqual(10_000)
@@ -187,6 +196,21 @@ describe('what a terminal keeps', () => {
     expect(read.totalLines).toBeLessThanOrEqual(Math.floor((4 * 1024 * 1024) / (160 * 12)) + 40)
     expect(read.lineEnd - read.lineBegin).toBe(read.text.split('\n').length)
     expect(Buffer.byteLength(read.text)).toBeLessThanOrEqual(10_000)
+  })
+
+  it('takes no more memory for 100 MB than for a little', { timeout: 120_000 }, async () => {
+    const terminal = await here.shell()
+    await terminal.send({ text: 'head -c 10000000 /dev/zero | tr "\\0" y | fold -w 99', timeoutMs: 60_000 })
+    const before = process.memoryUsage().rss
+    let most = before
+    const leave = terminal.onData(() => {
+      most = Math.max(most, process.memoryUsage.rss())
+    })
+    const command = 'head -c 100000000 /dev/zero | tr "\\0" y | fold -w 99; echo end'
+    const sent = await terminal.send({ text: command, timeoutMs: 110_000 })
+    leave()
+    expect(sent).toMatchObject({ reason: 'stdin-wait', truncated: true, text: expect.stringMatching(/end\n.*[$#] $/) })
+    expect(most - before).toBeLessThan(64 * 1024 * 1024)
   })
 
   it('has one line of 2 MB without a break', async () => {
@@ -375,5 +399,55 @@ describe('a signal', () => {
     const terminal = await here.shell()
     expect(() => terminal.signal('SIGKILL')).toThrow(/close the terminal to end it/)
     expect((await terminal.send({ text: 'echo alive' })).text).toContain('\nalive\n')
+  })
+})
+
+describe('a command of its own', () => {
+  it('runs in place of a shell, and the terminal ends with it and tells its code', async () => {
+    const terminal = await here.open({ command: 'echo "one $A"; read -r x; echo "got $x"; exit 3', env: { A: 'b' } })
+    const opened = await terminal.send({ text: '', submit: false })
+    expect(opened).toMatchObject({ text: 'one b\n', reason: 'stdin-wait' })
+    const { text, status } = await terminal.send({ text: 'it' })
+    expect(text).toBe('it\ngot it\n')
+    expect(status).toEqual({ kind: 'exited', exitCode: 3, signal: null })
+    expect(await terminal.close()).toEqual({ signal: null, ended: 0, survivors: [] })
+  })
+
+  it('may be one that cannot be found: its shell says so', async () => {
+    const terminal = await here.open({ command: 'no-such-program-here' })
+    const { text, status } = await terminal.send({ text: '', submit: false })
+    expect(text).toContain('no-such-program-here')
+    expect(status).toMatchObject({ exitCode: 127 })
+  })
+
+  it('may be stopped and ended like any program in front, itself included', async () => {
+    const terminal = await here.open({ command: 'exec sleep 1000' })
+    terminal.signal('SIGKILL')
+    const { status } = await terminal.send({ text: '', submit: false })
+    expect(status).toEqual({ kind: 'exited', exitCode: null, signal: 'SIGKILL' })
+  })
+
+  it.each([
+    { command: ' ' },
+    { command: 'echo \0' },
+    { env: { 'A=B': 'c' } },
+    { env: { '': 'c' } },
+    { env: { A: '\0' } },
+  ])('is refused when it cannot be passed on: %j', async (request) => {
+    await expect(here.open(request)).rejects.toMatchObject({ code: 'TERMINAL_INVALID_REQUEST' })
+  })
+
+  it('tells all that it printed before its end to a reader that is late', async () => {
+    const terminal = await here.open({ command: 'for i in $(seq 1 3000); do echo "line $i"; done; echo last' })
+    let printed = ''
+    terminal.onData((data) => {
+      printed += data
+      // Holds this process up for longer than the program lives.
+      const until = performance.now() + 30
+      while (performance.now() < until);
+    })
+    await terminal.send({ text: '', submit: false, timeoutMs: 20_000 })
+    await expect.poll(() => terminal.row.status.kind, { timeout: 20_000 }).toBe('exited')
+    expect(printed).toMatch(/line 3000\r\nlast\r\n$/)
   })
 })

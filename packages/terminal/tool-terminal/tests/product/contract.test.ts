@@ -1,0 +1,69 @@
+// Every terminal tool against the contract of tools, with real shells on real pseudo terminals.
+import type { Context } from '@deepseek-ai/cordis'
+import { afterAll, describe, it } from 'vitest'
+import { testTool, type ToolSuiteOptions } from '../../../../testing/testkit/src/index.ts'
+import { terminalTools } from '../../src/index.ts'
+import { realTerminals, removed, temporaryFolder } from './world.ts'
+
+const folder = temporaryFolder()
+afterAll(() => removed(folder))
+
+const config = { maxResultBytes: 32_768, openTimeoutMs: 5000, promptTimeoutMs: 0 }
+/** The host of the check that runs. */
+let current: Context | undefined
+
+const plugins = async (ctx: Context): Promise<void> => {
+  await realTerminals(ctx)
+  current = ctx
+}
+
+/** One fresh shell named `main`, whatever the run before made of it. */
+async function freshShell(): Promise<undefined> {
+  const terminals = current?.terminals
+  for (const { id } of terminals?.list(undefined) ?? []) await terminals?.close(undefined, id)
+  const terminal = await terminals?.open({ owner: undefined, name: 'main', cwd: folder })
+  await terminal?.send({ text: '', submit: false })
+  return undefined
+}
+
+function held(name: string, options: ToolSuiteOptions): void {
+  const subject = (ctx: Context) => {
+    const host = { terminals: ctx.terminals, questions: () => undefined, config, onTrouble: () => {} }
+    return terminalTools(host).find((tool) => tool.name === name)!
+  }
+  testTool({ describe, it: (title, body) => it(title, { timeout: 120_000 }, body) }, subject, {
+    title: name,
+    plugins,
+    setup: freshShell,
+    runs: 5,
+    ...options,
+  })
+}
+
+held('terminal_open', {
+  args: [{}, { command: 'cat', cols: 80, rows: 24, cwd: folder, env: ['A=b'] }],
+  destructive: true,
+})
+held('terminal_send', {
+  args: [
+    { terminal: 'main', text: 'echo done' },
+    { terminal: 'main', text: '', submit: false },
+  ],
+  slowArgs: [{ terminal: 'main', text: 'sleep 100', timeoutMs: 60_000 }],
+  arbitraries: (fc) => ({
+    terminal: fc.constantFrom('main', 'pty-1'),
+    text: fc.constantFrom('true', 'echo "ü 漢"', 'cat', ''),
+    timeoutMs: fc.integer({ min: 100, max: 2000 }),
+  }),
+  destructive: true,
+})
+held('terminal_read', {
+  args: [{ terminal: 'main' }, { terminal: 'main', offset: 1, count: 1 }],
+  arbitraries: (fc) => ({ terminal: fc.constant('main') }),
+})
+held('terminal_signal', {
+  args: ['SIGINT', 'SIGTERM', 'SIGTSTP'].map((signal) => ({ terminal: 'main', signal })),
+  destructive: true,
+})
+held('terminal_close', { args: [{ terminal: 'main' }], destructive: true })
+held('terminal_list', { args: [{}] })
