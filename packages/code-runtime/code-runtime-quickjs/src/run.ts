@@ -98,17 +98,32 @@ class HostRun {
     const binding = this.plan.request.bindings[bindingIndex]
     const name = this.plan.bindings[bindingIndex]?.names[nameIndex]
     if (binding === undefined || name === undefined) return
-    void this.answer(id, async () => await binding.call(name, argument))
+    try {
+      // Why no async function around it: it would cost a call as much again as what is done here for it.
+      Promise.resolve(binding.call(name, argument)).then(
+        (value) => this.answer(id, value),
+        (thrown: unknown) => this.refuse(id, thrown),
+      )
+    } catch (thrown) {
+      this.refuse(id, thrown)
+    }
   }
 
-  private async answer(id: number, call: () => Promise<Json>): Promise<void> {
-    let settlement: string
+  private answer(id: number, value: Json): void {
     try {
-      const value = JSON.stringify(await call()) as string | undefined
-      settlement = value === undefined ? `[${id},false,"the call gave no JSON value"]` : `[${id},true,${value}]`
+      const text = JSON.stringify(value) as string | undefined
+      if (text === undefined) throw new Error('the call gave no JSON value')
+      this.addSettlement(id, `[${id},true,${text}]`)
     } catch (thrown) {
-      settlement = `[${id},false,${JSON.stringify(errorMessage(thrown))}]`
+      this.refuse(id, thrown)
     }
+  }
+
+  private refuse(id: number, thrown: unknown): void {
+    this.addSettlement(id, `[${id},false,${JSON.stringify(errorMessage(thrown))}]`)
+  }
+
+  private addSettlement(id: number, settlement: string): void {
     if (this.settled || this.stopping !== undefined) return
     this.settledIds.push(id)
     // One text for all that settle in the same turn.

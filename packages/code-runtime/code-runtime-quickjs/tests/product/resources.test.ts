@@ -1,7 +1,7 @@
 // What the host still has once programs are gone: workers, handles, heap, and an event loop that was never held up.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Context, disposeAndJoin, type Fiber } from '@deepseek-ai/cordis'
@@ -59,13 +59,31 @@ describe('the host', () => {
 
   it('keeps its event loop free while programs compute, flood and allocate', async () => {
     await run('return 1')
-    const delay = monitorEventLoopDelay({ resolution: 5 })
-    delay.enable()
+    const held = monitorEventLoopDelay({ resolution: 5 })
+    held.enable()
     await Promise.all([run('for (;;);'), run('for (let i = 0; ; i++) console.log(i)')])
     await run('const again = () => Promise.resolve().then(again); await again()')
-    delay.disable()
+    held.disable()
     // The median, not the maximum: other processes share the machine.
-    expect(delay.percentile(50) / 1e6).toBeLessThan(50)
+    expect(held.percentile(50) / 1e6).toBeLessThan(50)
+  })
+
+  it('costs next to no processor while a program waits for a slow tool', async () => {
+    let spentMs = Infinity
+    const slow: CodeBinding = {
+      ...echo,
+      async call(_name, argument) {
+        const before = process.cpuUsage()
+        await delay(400)
+        const { user, system } = process.cpuUsage(before)
+        spentMs = (user + system) / 1000
+        return argument
+      },
+    }
+    const program = 'for (let i = 0; i < 100; i++) await quick.echo(i); return await tools.echo("late")'
+    const quick: CodeBinding = { ...echo, global: 'quick' }
+    expect((await ctx.codeRuntime.run({ program, bindings: [slow, quick] })).value).toBe('late')
+    expect(spentMs).toBeLessThan(200)
   })
 
   it('has the heap and the threads it began with after 500 runs', async () => {
