@@ -145,6 +145,9 @@ describe('TypeScript in the documents', () => {
     const folder = join(temp, `run-${file.replaceAll(/\W/g, '-')}-${block.line}`)
     mkdirSync(folder)
     writeFiles(join(root, file), folder)
+    // The project that a reader of the file service would have.
+    mkdirSync(join(folder, 'src'), { recursive: true })
+    if (!existsSync(join(folder, 'src/main.ts'))) writeFileSync(join(folder, 'src/main.ts'), 'let a = 1\n')
     writeFileSync(join(folder, 'program.ts'), block.text)
     const run = [join(root, 'scripts/run-ts.mjs'), join(folder, 'program.ts')]
     const output = execFileSync(process.execPath, run, { cwd: folder, encoding: 'utf8', timeout: 30_000 })
