@@ -74,7 +74,7 @@ function expectHonest(a: readonly string[], b: readonly string[], matched: Int32
 /** The least of several times: what a busy machine adds is not the algorithm's. */
 function bestOf(rounds: number, a: readonly string[], b: readonly string[]) {
   let elapsed = Number.POSITIVE_INFINITY
-  let matched = new Int32Array()
+  let matched: Int32Array = new Int32Array()
   for (let round = 0; round < rounds; round++) {
     const started = performance.now()
     matched = matchLines(a, b)
