@@ -1,10 +1,17 @@
 // Boots the composition that a command asks for and prints what did not start. Knows no command's work.
-import { statSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createHost, errorMessage, type Context, type Host, type LogLevel } from '@deepseek-ai/cordis'
-import { boot, compose, type BootReport, type Composition, type RowOverride } from '@deepseek-ai/dsh-loader'
-import { presetFiles } from '@deepseek-ai/dsh-presets'
+import {
+  boot,
+  compose,
+  defaultHome,
+  type BootReport,
+  type Composition,
+  type RowOverride,
+} from '@deepseek-ai/dsh-loader'
+import { presetFiles, presetNames } from '@deepseek-ai/dsh-presets'
 import { BootLog } from './boot-log.ts'
 import { CommandError, EXIT } from './exit.ts'
 
@@ -37,12 +44,28 @@ export function composition(flags: HostFlags, overrides: readonly RowOverride[] 
   const model = flags.model === undefined ? [] : [{ id: 'llm', config: { default: flags.model } }]
   const permission =
     flags.permission === undefined ? [] : [{ id: 'sandbox-policy', config: { mode: flags.permission } }]
+  const own = ownPreset(flags.preset)
   return compose({
-    presets: presetFiles(flags.preset),
-    patches,
+    ...(own === undefined
+      ? { presets: presetFiles(flags.preset), patches }
+      : { presets: [], patches: [own, ...patches] }),
+    presetFiles: includedFiles,
     overrides: [...model, ...permission, ...overrides],
     prepared: PREPARED_PRESETS,
   })
+}
+
+/** A preset of the person's own: `presets/NAME.yml` in the home folder. It comes before one that ships under the same name. */
+function ownPreset(name: string): string | undefined {
+  const file = join(defaultHome(process.env), 'presets', `${name}.yml`)
+  return /^[\w.-]+$/.test(name) && existsSync(file) ? file : undefined
+}
+
+/** Inside of files the shipped one comes first, so that one's own `web` can begin with `include: web`. */
+function includedFiles(name: string): readonly string[] {
+  if ((presetNames() as string[]).includes(name)) return presetFiles(name)
+  const own = ownPreset(name)
+  return own === undefined ? presetFiles(name) : [own]
 }
 
 function enter(folder: string): void {

@@ -139,11 +139,18 @@ function addConfig(program: Command, exit: (code: ExitCode) => void): void {
   const config = program
     .command('config')
     .description('look at compositions')
-    .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless'))
+    .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless', 'dsh config explain shell'))
   hostFlags(config.command('dump'), 'web')
     .description('print exactly what would boot, as one YAML document')
     .addHelpText('after', examples('dsh config dump', 'dsh config dump --preset headless --patch ./cordis.yml'))
     .action(async (flags: HostFlags) => exit(await (await import('./commands/config.ts')).dumpConfig(flags)))
+  hostFlags(config.command('explain'), 'web')
+    .description('say which file and line set what of a row')
+    .argument('<row>', 'id of the row')
+    .addHelpText('after', examples('dsh config explain sandbox-policy', 'dsh config explain llm --model offline'))
+    .action(async (row: string, flags: HostFlags) =>
+      exit(await (await import('./commands/config.ts')).explainConfig(row, flags)),
+    )
 }
 
 function addDoctor(program: Command, exit: (code: ExitCode) => void): void {
@@ -189,7 +196,12 @@ function addReplay(program: Command, exit: (code: ExitCode) => void): void {
 function hostFlags(command: Command, preset: string): Command {
   return command
     .option('--patch <file>', 'add or change plugins with this file; repeat for more, later ones win', collect, [])
-    .addOption(new Option('--preset <name>', 'composition to start from').default(preset))
+    .addOption(
+      new Option(
+        '--preset <name>',
+        'composition to start from: a shipped one or a file in presets/ of the home folder',
+      ).default(preset),
+    )
     .option('--cwd <folder>', 'folder to work in (default: the current one)')
     .addOption(
       new Option('--permission <mode>', 'what commands and file tools may do (default: workspace-write)').choices([

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { readEntries, type Entry } from './entry.ts'
 import { LoaderError } from './errors.ts'
 import { escapeVariables, interpolate, VariableError, type Variables } from './interpolate.ts'
+import { Layers, type Layer } from './layers.ts'
 import { RowTree, type DraftRow } from './patch.ts'
 import { readPrepared, readSource } from './prepared.ts'
 import { place, type Source } from './source.ts'
@@ -16,27 +17,41 @@ import type { ComposedRow, ComposeOptions, Composition, RowOverride, SkippedRow 
  */
 export function compose(options: ComposeOptions): Composition {
   const cwd = options.cwd ?? process.cwd()
-  const patches = (options.patches ?? []).map((file) => (isAbsolute(file) ? file : resolve(cwd, file)))
   const prepared = readPrepared(options.prepared)
   const read = (file: string): Source => readSource(file, prepared)
-  return composeSources(options.presets.map(read), patches.map(read), { ...options, cwd })
+  const layers = new Layers({ read, presetFiles: options.presetFiles ?? unknownPreset })
+  for (const file of options.presets) layers.add(file, true)
+  for (const file of options.patches ?? []) layers.add(isAbsolute(file) ? file : resolve(cwd, file), false)
+  return composeLayers(layers.list, { ...options, cwd })
 }
 
-/** `compose` over files that are already read. */
+/** `compose` over files that are already read. They include nothing. */
 export function composeSources(
   presets: readonly Source[],
   patches: readonly Source[],
   options: Omit<ComposeOptions, 'presets' | 'patches' | 'prepared'>,
 ): Composition {
+  const layer = (preset: boolean) => (source: Source) => ({ file: source.file, entries: readEntries(source), preset })
+  return composeLayers([...presets.map(layer(true)), ...patches.map(layer(false))], options)
+}
+
+function composeLayers(
+  layers: readonly Layer[],
+  options: Omit<ComposeOptions, 'presets' | 'patches' | 'prepared'>,
+): Composition {
   const tree = new RowTree()
-  for (const source of presets) tree.apply(readEntries(source), true)
-  for (const source of patches) tree.apply(readEntries(source), false)
+  for (const { entries, preset } of layers) tree.apply(entries, preset)
   tree.apply((options.overrides ?? []).map(commandLineEntry), false)
   const env = options.env ?? process.env
   const variables = { env, cwd: options.cwd ?? process.cwd(), home: options.home ?? defaultHome(env) }
   const skipped: SkippedRow[] = []
   const rows = finish(tree.rows, { variables, here: { env, platform: options.platform ?? process.platform }, skipped })
-  return { rows, skipped, presets: presets.map(({ file }) => file), patches: patches.map(({ file }) => file) }
+  const files = (preset: boolean): string[] => layers.filter((layer) => layer.preset === preset).map(({ file }) => file)
+  return { rows, skipped, presets: files(true), patches: files(false) }
+}
+
+function unknownPreset(name: string): never {
+  throw new LoaderError(`no preset "${name}" is known here; name a file`, 'COMPOSITION_INVALID')
 }
 
 const COMMAND_LINE = { file: 'the command line', line: 0, column: 0 }
@@ -71,7 +86,8 @@ function finish(drafts: readonly DraftRow[], finishing: Finishing, parentDisable
 
 function finishRow(draft: DraftRow, finishing: Finishing, parentDisabled: boolean): ComposedRow {
   const disabled = parentDisabled || draft.disabled
-  const { config, rows, ...rest } = { ...draft, disabled }
+  const { config, rows, setBy, ...kept } = { ...draft, disabled }
+  const rest = { ...kept, setBy: Object.fromEntries(setBy) }
   if (rows !== undefined) return { ...rest, rows: finish(rows, finishing, disabled) }
   if (config === undefined) return rest
   // What a disabled row would need must not keep the others from starting.

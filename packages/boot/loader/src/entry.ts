@@ -37,9 +37,18 @@ export type Entry =
   | { readonly kind: 'override'; readonly id: string; readonly fields: RowFields; readonly origin: Origin }
   | { readonly kind: 'remove'; readonly id: string; readonly name?: string; readonly origin: Origin }
   | { readonly kind: 'insert'; readonly into?: string; readonly rows: RowEntry[]; readonly origin: Origin }
+  | IncludeEntry
+
+/** All of another composition, before this file's own entries. */
+export interface IncludeEntry {
+  readonly kind: 'include'
+  /** An absolute path, or the name of a preset. */
+  readonly target: { readonly file: string } | { readonly preset: string }
+  readonly origin: Origin
+}
 
 const ROW_FIELDS = ['id', 'name', 'config', 'disabled', 'group', 'inject', 'isolate', 'when', 'required']
-const ENTRY_FIELDS = [...ROW_FIELDS, 'config+', 'insert', 'remove']
+const ENTRY_FIELDS = [...ROW_FIELDS, 'config+', 'insert', 'remove', 'include']
 
 /** The entries of a file, in order. */
 export function readEntries(source: Source): Entry[] {
@@ -51,12 +60,29 @@ function readEntry(source: Source, node: unknown): Entry {
   rejectUnknown(source, fields, ENTRY_FIELDS)
   const given = new Map(fields.map((field) => [field.key, field]))
   const origin = source.at(node)
+  if (given.has('include')) return readInclude(source, given, origin)
   if (given.has('insert')) return readInsert(source, given, origin)
   if (given.has('remove')) return readRemove(source, given, node)
   if (given.has('name') || given.has('group')) return readRow(source, node, given)
   const id = given.get('id')
   if (id === undefined) throw source.invalid(node, 'an entry needs an "id", a "name" or an "insert"')
   return { kind: 'override', id: identifier(source, id), fields: readFields(source, given), origin }
+}
+
+function readInclude(source: Source, given: Map<string, Field>, origin: Origin): IncludeEntry {
+  const extra = [...given.keys()].find((key) => key !== 'include')
+  if (extra !== undefined) {
+    throw source.invalid(given.get(extra)!.keyNode, `"${extra}" cannot stand beside "include"; use an entry of its own`)
+  }
+  const { value } = given.get('include')!
+  const target = source.data(value)
+  if (typeof target !== 'string' || target.trim() === '') {
+    throw source.mismatch(value, '"include"', 'the name of a preset, ./path or an absolute path')
+  }
+  if (/^\.{1,2}[\\/]/.test(target))
+    return { kind: 'include', target: { file: resolve(dirname(source.file), target) }, origin }
+  if (isAbsolute(target)) return { kind: 'include', target: { file: resolve(target) }, origin }
+  return { kind: 'include', target: { preset: target }, origin }
 }
 
 function readInsert(source: Source, given: Map<string, Field>, origin: Origin): Entry {

@@ -18,6 +18,8 @@ export interface DraftRow {
   when?: When
   readonly origin: Origin
   readonly changedBy: string[]
+  /** Field by path, and the entry that set it last. */
+  readonly setBy: Map<string, Origin>
 }
 
 export class RowTree {
@@ -35,6 +37,8 @@ export class RowTree {
         const { row, list } = this.find(entry.id, entry.origin)
         checkName(row, entry.name, entry.origin)
         this.remove(row, list)
+      } else if (entry.kind === 'include') {
+        throw new LoaderError(`${place(entry.origin)}: "include" works in files only`, 'COMPOSITION_INVALID')
       } else if (entry.kind === 'override') {
         this.override(this.find(entry.id, entry.origin).row, entry.fields, entry.origin, required)
       } else if (before.has(entry.id) && this.index.has(entry.id)) {
@@ -71,10 +75,12 @@ export class RowTree {
       isolate: fields.isolate ?? {},
       origin,
       changedBy: [],
+      setBy: new Map(),
       ...(fields.name === undefined ? {} : { name: fields.name }),
       ...(fields.when === undefined ? {} : { when: fields.when }),
       ...(fields.config === undefined ? {} : { config: fields.config }),
     }
+    noteFields(row, fields, origin)
     list.push(row)
     this.index.set(id, { row, list })
     if (fields.group !== true) return
@@ -94,6 +100,7 @@ export class RowTree {
     if (fields.inject !== undefined) row.inject = fields.inject
     if (fields.isolate !== undefined) row.isolate = fields.isolate
     if (fields.when !== undefined) row.when = fields.when
+    noteFields(row, fields, origin)
     if (origin.file !== row.origin.file && !row.changedBy.includes(origin.file)) row.changedBy.push(origin.file)
   }
 
@@ -133,6 +140,32 @@ export class RowTree {
       'COMPOSITION_INVALID',
     )
   }
+}
+
+const PLAIN_FIELDS = ['name', 'disabled', 'required', 'inject', 'isolate', 'when'] as const
+
+function noteFields({ setBy }: DraftRow, fields: RowFields, origin: Origin): void {
+  for (const field of PLAIN_FIELDS) if (fields[field] !== undefined) setBy.set(field, origin)
+  if ('config' in fields) {
+    for (const path of setBy.keys()) if (path === 'config' || path.startsWith('config.')) setBy.delete(path)
+    noteValue(setBy, 'config', fields.config, origin)
+  } else if (fields.merge !== undefined) {
+    for (const [key, value] of Object.entries(fields.merge)) noteValue(setBy, `config.${key}`, value, origin)
+  }
+}
+
+/** Mappings leaf by leaf, as they merge. */
+function noteValue(setBy: Map<string, Origin>, path: string, value: unknown, origin: Origin): void {
+  if (isRecord(value) && Object.keys(value).length > 0) {
+    setBy.delete(path)
+    for (const [key, each] of Object.entries(value)) noteValue(setBy, `${path}.${key}`, each, origin)
+    return
+  }
+  const below = [...setBy.keys()].filter((each) => each.startsWith(`${path}.`))
+  // An empty mapping that merges into a mapping changes nothing.
+  if (isRecord(value) && below.length > 0) return
+  for (const each of below) setBy.delete(each)
+  if (value !== undefined) setBy.set(path, origin)
 }
 
 function overrideConfig(row: DraftRow, fields: RowFields, origin: Origin): void {

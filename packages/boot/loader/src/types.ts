@@ -37,6 +37,8 @@ export interface ComposedRow {
   readonly origin: Origin
   /** Files that changed the row afterwards, in order. */
   readonly changedBy: readonly string[]
+  /** Which entry has the last word on a field: `name`, `when`, `config.a.b` … A field that no entry names has its default. */
+  readonly setBy: Readonly<Record<string, Origin>>
 }
 
 /** A row that `when` left out here. */
@@ -68,6 +70,8 @@ export interface ComposeOptions {
   readonly presets: readonly string[]
   /** Paths of patch files, in order; relative ones count from `cwd`. Their rows are optional unless they say otherwise. */
   readonly patches?: readonly string[]
+  /** What `include: NAME` in a file stands for, as absolute paths. Throws for an unknown name. Default: no name is known. */
+  readonly presetFiles?: (name: string) => readonly string[]
   /** Applied last. A row that the composition does not have is an error. */
   readonly overrides?: readonly RowOverride[]
   /** Default `process.env`. */

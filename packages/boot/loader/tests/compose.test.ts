@@ -332,3 +332,67 @@ describe('dump', () => {
     )
   })
 })
+
+describe('includes', () => {
+  const presetFiles = (name: string): string[] => {
+    if (name !== 'base') throw new Error(`unknown preset "${name}"; known: base`)
+    return [yml('- { id: a, name: pkg-a, config: { x: 1 } }\n', 'base.yml')]
+  }
+
+  it('bring in presets and files before the file that names them, each once', () => {
+    yml('- include: base\n- { id: b, name: pkg-b }\n', 'team.yml')
+    const own = yml('- include: base\n- include: ./team.yml\n- { id: a, config+: { y: 2 } }\n')
+    const { rows, presets, patches } = compose({ presets: [], patches: [own], presetFiles, ...surroundings })
+    expect(rows.map(({ id, config, required }) => ({ id, config, required }))).toEqual([
+      { id: 'a', config: { x: 1, y: 2 }, required: true },
+      { id: 'b', config: undefined, required: false },
+    ])
+    expect([presets, patches]).toEqual([[join(folder, 'base.yml')], [join(folder, 'team.yml'), own]])
+  })
+
+  it.each([
+    ['- { id: a, name: pkg }\n- include: base\n', /^\S+:2:3: "include" has to come before the other entries/],
+    ['- include: nope\n', /^\S+:1:3: unknown preset "nope"; known: base/],
+    ['- include: ./loop.yml\n', /it includes itself: \S+ -> \S+loop\.yml -> \S+loop\.yml/],
+    ['- include: ./missing.yml\n', /cannot read the composition \S+missing\.yml/],
+    ['- include: [base]\n', /"include" .*the name of a preset/],
+    ['- { include: base, id: x }\n', /"id" cannot stand beside "include"/],
+  ])('refuse %j', (text, message) => {
+    yml('- include: ./loop.yml\n', 'loop.yml')
+    const files = { presets: [], patches: [yml(text)], presetFiles, ...surroundings }
+    expect(failure(() => compose(files)).message).toMatch(message)
+  })
+})
+
+describe('what set a field', () => {
+  const setBy = (preset: string, patches: string[], options: Partial<ComposeOptions> = {}): unknown => {
+    const { rows } = composed(preset, patches, options)
+    const names = new Map<string, string>()
+    for (const { origin } of rows) names.set(origin.file, 'preset')
+    return Object.fromEntries(
+      Object.entries(rows[0]?.setBy ?? {}).map(([path, { file, line }]) => [
+        path,
+        `${names.get(file) ?? (line === 0 ? file : 'patch')}:${line}`,
+      ]),
+    )
+  }
+  const row = '- id: a\n  name: pkg\n  config: { x: 1, deep: { y: 2, z: 3 } }\n'
+
+  it('is told by path, the last word counting', () => {
+    expect(setBy(row, ['- { id: a, config+: { deep: { z: 4 }, w: [1] }, disabled: true }\n'])).toEqual({
+      name: 'preset:1',
+      'config.x': 'preset:1',
+      'config.deep.y': 'preset:1',
+      'config.deep.z': 'patch:1',
+      'config.w': 'patch:1',
+      disabled: 'patch:1',
+    })
+  })
+
+  it('forgets what was replaced, and names the command line', () => {
+    expect(setBy(row, ['- { id: a, config: { v: 1 } }\n'])).toEqual({ name: 'preset:1', 'config.v': 'patch:1' })
+    expect(setBy(row, ['- { id: a, config+: { deep: 5 } }\n'])).toMatchObject({ 'config.deep': 'patch:1' })
+    const flag = { overrides: [{ id: 'a', config: { x: 9 } }] }
+    expect(setBy(row, [], flag)).toMatchObject({ 'config.x': 'the command line:0', 'config.deep.y': 'preset:1' })
+  })
+})

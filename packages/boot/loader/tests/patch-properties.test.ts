@@ -18,7 +18,7 @@ function composed(presets: unknown[], patches: unknown[] = []): Composition {
 }
 
 function essence(rows: readonly ComposedRow[]): unknown {
-  return rows.map(({ origin: _origin, changedBy: _changedBy, shownConfig: _shown, rows: inner, ...row }) => ({
+  return rows.map(({ origin: _origin, changedBy: _by, setBy: _setBy, shownConfig: _shown, rows: inner, ...row }) => ({
     ...row,
     ...(inner === undefined ? {} : { rows: essence(inner) }),
   }))

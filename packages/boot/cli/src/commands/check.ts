@@ -68,6 +68,7 @@ function withModule(composed: Composition, name: string, origin: ComposedRow['or
     isolate: {},
     origin,
     changedBy: [],
+    setBy: {},
   }
   return { ...composed, rows: [...composed.rows, row] }
 }

@@ -1,7 +1,8 @@
 // The words of the command line: input, output, flags and exit codes of each command, as a script meets them.
 import { compose } from '@deepseek-ai/dsh-loader'
 import { startMockLlm } from '@deepseek-ai/dsh-llm-mock'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { GREET_PATCH, GREET_PLUGIN, World } from './harness.ts'
@@ -150,6 +151,55 @@ describe('dsh tools', () => {
     const unknown = await world.dsh(['tools', 'show', 'nope'])
     expect(unknown).toMatchObject({ code: 2, stdout: '' })
     expect(unknown.stderr).toMatch(/^dsh: there is no tool "nope"; there are .*\bbash\b.*\n$/)
+  })
+})
+
+describe('a preset of one’s own', () => {
+  it('is a file in the home folder that begins with another preset, and may have its name', async () => {
+    const own = (name: string, text: string): void => {
+      mkdirSync(join(world.home, 'presets'), { recursive: true })
+      writeFileSync(join(world.home, 'presets', `${name}.yml`), text)
+    }
+    const plugin = world.file('scratch-plugin/src/my-plugin.ts')
+    own('mine', `- include: headless\n- { name: ${JSON.stringify(plugin)} }\n- { id: tool-bash, disabled: true }\n`)
+    const greeted = await world.dsh(['call', 'greet', '{"name":"Ada"}', '--preset', 'mine'])
+    expect(greeted).toMatchObject({ code: 0, stdout: 'Hello, Ada!\n', stderr: '' })
+    expect((await world.dsh(['tools', '--preset', 'mine'])).stdout).not.toMatch(/^bash /m)
+    own('headless', '- include: headless\n- { id: tool-bash, disabled: true }\n')
+    expect((await world.dsh(['tools'])).stdout).not.toMatch(/^bash /m)
+    rmSync(join(world.home, 'presets'), { recursive: true })
+    expect((await world.dsh(['tools'])).stdout).toMatch(/^bash /m)
+    const unknown = await world.dsh(['tools', '--preset', 'mine'])
+    expect(unknown).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/unknown preset "mine"; known: web, headless/),
+    })
+  })
+})
+
+describe('dsh config explain', () => {
+  it('says which file, line or flag has the last word on each field', async () => {
+    world.write({ 'explain.yml': '- id: sandbox-policy\n  config+: { network: none }\n' })
+    const { code, stdout } = await world.dsh([
+      'config',
+      'explain',
+      'sandbox-policy',
+      '--patch',
+      'explain.yml',
+      '--permission',
+      'read-only',
+    ])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^sandbox-policy {2}@deepseek-ai\/dsh-sandbox\n {2}written at \S+base\.yml:\d+\n/)
+    expect(stdout).toMatch(/^ {2}config\.network: "none" +\S+explain\.yml:1$/m)
+    expect(stdout).toMatch(/^ {2}config\.mode: "read-only" +the command line$/m)
+  })
+
+  it('says why a row is left out, and which there are', async () => {
+    const skipped = process.platform === 'win32' ? 'tool-bash' : 'tool-pwsh'
+    expect((await world.dsh(['config', 'explain', skipped])).stdout).toMatch(/left out here: only on /)
+    const unknown = await world.dsh(['config', 'explain', 'nope'])
+    expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/"nope"; there are .*tools/) })
   })
 })
 
