@@ -4,7 +4,7 @@
 /** How long a look may last: some wake-ups of a thread, since the other side may be asleep when it begins. */
 export const LOOK_MS = 0.15
 
-const MAX_SKIPS = 4
+const MAX_SKIPS = 8
 
 export class Eagerness {
   private skips = 0
