@@ -66,17 +66,21 @@ export class InputWatch {
     this.#onTrouble = onTrouble
   }
 
-  /** Something was printed, or has reached the program. `soon`: a shell has shown its prompt. */
-  activity(soon = false): void {
+  /**
+   * `prompt`: a shell has shown its prompt. `typed`: keys are under way or have reached the terminal. Note: a program that has not taken them yet
+   * looks like one that waits, so that only what it prints afterwards makes an early look worth while.
+   */
+  activity(what: 'printed' | 'typed' | 'prompt'): void {
     this.#generation++
     this.#lastActivity = performance.now()
     this.#looks = 0
-    this.#lookIn(soon ? FIRST_LOOK_MS : this.#exactProbeAfterMs)
+    const isEarly = what === 'prompt' || (what === 'printed' && this.#eager)
+    this.#lookIn(isEarly ? FIRST_LOOK_MS : this.#times.exactProbeAfterMs)
   }
 
   /** Somebody types. A question is over once a line is given. */
   typed(keys: string): void {
-    this.activity()
+    this.activity('typed')
     if (ENDING_KEYS.some((each) => keys.includes(each))) this.#over()
   }
 
@@ -89,7 +93,7 @@ export class InputWatch {
     this.#eager = eager
     this.#looks = 0
     const silence = performance.now() - this.#lastActivity
-    this.#lookIn(Math.max(FIRST_LOOK_MS, this.#exactProbeAfterMs - silence))
+    this.#lookIn(Math.max(FIRST_LOOK_MS, this.#times.exactProbeAfterMs - silence))
     return () => {
       this.#waiters.delete(waiter)
       this.#eager = false
@@ -98,7 +102,7 @@ export class InputWatch {
 
   onPrompt(listener: (prompt: TerminalPrompt | undefined) => void): () => void {
     const leave = entered(this.#promptListeners, listener)
-    this.activity()
+    this.activity('printed')
     return leave
   }
 

@@ -55,11 +55,42 @@ process.once('message', ({ file, args, cwd, env, cols, rows }) => {
   const tell = (message) => process.connected && process.send(message, () => {})
   let open = true
   tell({ kind: 'started', pid: pty.pid, device: pty.ptsName })
+  let last = 0
   pty.onData((bytes) => {
+    last = performance.now()
     if (process.stdout.write(bytes)) return
     pty.pause()
     process.stdout.once('drain', () => pty.resume())
   })
+  // After a hang-up libuv takes a short read for the last one, and reads of a pseudo terminal are always short: what is left is read here.
+  const readRest = () => {
+    const bytes = Buffer.alloc(65536)
+    try {
+      for (let reads = 0; reads < 1000; reads++) {
+        const length = require('node:fs').readSync(pty._fd, bytes)
+        if (length === 0) return
+        process.stdout.write(Buffer.from(bytes.subarray(0, length)))
+      }
+    } catch {
+      // EIO: that was all. EAGAIN: somebody else holds the terminal.
+    }
+  }
+  // node-pty lets go of the terminal 200 ms after the program's end, and a failed read drops what was read before: the end of a long output.
+  const socket = pty._socket
+  const destroy = socket.destroy
+  let tries = 0
+  socket.destroy = (error) => {
+    const unread = socket.isPaused() || performance.now() - last < 100
+    if (!error && !socket.readableEnded && unread && tries++ < 100) {
+      setTimeout(() => socket.destroy(), 100)
+      return socket
+    }
+    if (!socket.destroyed) {
+      while (socket.read() !== null);
+      readRest()
+    }
+    return destroy.call(socket, error)
+  }
   process.on('message', ({ cols, rows }) => {
     if (open) try { pty.resize(cols, rows) } catch {}
   })

@@ -94,7 +94,7 @@ export class PtyTerminal implements Terminal {
     this.#sends = this.#makeSends()
     pty.listen(
       (text) => this.#onOutput(text),
-      () => this.#onActivity(),
+      () => this.#onActivity('typed'),
     )
     this.ended = this.#follow()
   }
@@ -171,7 +171,7 @@ export class PtyTerminal implements Terminal {
     } catch (error) {
       this.#notSignalled(signal, error)
     }
-    this.#onActivity()
+    this.#onActivity('typed')
   }
 
   resize(cols: number, rows: number): void {
@@ -249,18 +249,18 @@ export class PtyTerminal implements Terminal {
   }
 
   #onOutput(text: string): void {
-    this.#onActivity()
+    this.#onActivity('printed')
     this.#screen.feed(text)
     if (this.#screen.prompts > this.#prompts) {
       this.#prompts = this.#screen.prompts
       this.#shellGroup ??= this.#foreground.group()
-      this.#watch.activity(true)
+      this.#watch.activity('prompt')
     }
     told(this.#dataListeners, [text], this.#options.onTrouble)
   }
 
-  #onActivity(): void {
-    this.#watch.activity()
+  #onActivity(what: 'printed' | 'typed'): void {
+    this.#watch.activity(what)
     for (const listener of this.#activity) listener()
   }
 
@@ -271,6 +271,7 @@ export class PtyTerminal implements Terminal {
 
   #type(keys: string): void {
     if (keys === '') return
+    if (keys.includes('\r')) this.#screen.lineTyped()
     this.#watch.typed(keys)
     this.#pty.write(keys)
   }

@@ -112,6 +112,11 @@ export class Screen {
     return emulator
   }
 
+  /** A shell shows a prompt again after each line, whatever it makes of it. */
+  lineTyped(): void {
+    this.atPrompt = false
+  }
+
   /** The marks of shells: A before and B after a prompt, C when a command runs, D when it has ended. */
   #onMark(mark: string): boolean {
     if (mark.startsWith('B')) {

@@ -17,12 +17,16 @@ const plugins = async (ctx: Context): Promise<void> => {
   current = ctx
 }
 
-/** One fresh shell named `main`, whatever the run before made of it. */
-async function freshShell(): Promise<undefined> {
+/** One shell named `main` at its prompt, whatever the run before made of it. */
+async function mainShell(mayRun = true): Promise<undefined> {
   const terminals = current?.terminals
-  for (const { id } of terminals?.list(undefined) ?? []) await terminals?.close(undefined, id)
-  const terminal = await terminals?.open({ owner: undefined, name: 'main', cwd: folder })
-  await terminal?.send({ text: '', submit: false })
+  for (const { id, name, status } of terminals?.list(undefined) ?? []) {
+    if (name !== 'main' || status.kind === 'exited') await terminals?.close(undefined, id)
+  }
+  const known = terminals?.list(undefined)[0]?.id
+  if (known === undefined) await terminals?.open({ owner: undefined, name: 'main', cwd: folder })
+  else if (mayRun) terminals?.get(undefined, known).signal('SIGINT')
+  await terminals?.get(undefined, 'main').send({ text: '', submit: false })
   return undefined
 }
 
@@ -34,8 +38,8 @@ function held(name: string, options: ToolSuiteOptions): void {
   testTool({ describe, it: (title, body) => it(title, { timeout: 120_000 }, body) }, subject, {
     title: name,
     plugins,
-    setup: freshShell,
-    runs: 5,
+    setup: () => mainShell(options.destructive),
+    runs: 3,
     ...options,
   })
 }

@@ -12,5 +12,5 @@ export const removed = (folder: string): void => rmSync(folder, { recursive: tru
 
 export async function realTerminals(ctx: Context): Promise<void> {
   await ctx.plugin(Terminals, { maxPerOwner: 1000 })
-  await ctx.plugin(terminalPty, { disposeGraceMs: 300, timeoutMs: 5000 })
+  await ctx.plugin(terminalPty, { disposeGraceMs: 300, timeoutMs: 5000, idleSilenceMs: 1000 })
 }
