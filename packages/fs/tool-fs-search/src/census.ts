@@ -13,7 +13,7 @@ export const CENSUS_UP_TO = 10_000
 const MAX_FILES = 20_000
 const MAX_SKIPS = 2000
 const MAX_FOLDERS = 1000
-const MAX_MS = 300
+const MAX_MS = 1000
 const EXAMPLES = 5
 
 export interface CensusRequest {
