@@ -18,7 +18,7 @@ const plugins = async (ctx: Context): Promise<void> => {
 }
 
 /** One shell named `main` at its prompt, whatever the run before made of it. */
-async function mainShell(mayRun = true): Promise<undefined> {
+async function mainShell(mayRun: boolean): Promise<undefined> {
   const terminals = current?.terminals
   for (const { id, name, status } of terminals?.list(undefined) ?? []) {
     if (name !== 'main' || status.kind === 'exited') await terminals?.close(undefined, id)
@@ -38,7 +38,7 @@ function held(name: string, options: ToolSuiteOptions): void {
   testTool({ describe, it: (title, body) => it(title, { timeout: 120_000 }, body) }, subject, {
     title: name,
     plugins,
-    setup: () => mainShell(options.destructive),
+    setup: () => mainShell(options.destructive === true),
     runs: 3,
     ...options,
   })
