@@ -15,13 +15,6 @@ const require = createRequire(new URL('../../packages/fs/tool-fs-search/package.
  */
 const QUESTIONS = [
   { id: 'grep-common', tool: 'grep', args: { pattern: COMMON }, raw: ['--line-number', '-e', COMMON, '.'], rounds: 3 },
-  {
-    id: 'grep-common-count',
-    tool: 'grep',
-    args: { pattern: COMMON, mode: 'count' },
-    raw: ['--count', '-e', COMMON, '.'],
-    rounds: 3,
-  },
   { id: 'grep-rare', tool: 'grep', args: { pattern: RARE }, raw: ['--line-number', '-e', RARE, '.'], rounds: 5 },
   { id: 'grep-none', tool: 'grep', args: { pattern: NONE }, raw: ['--line-number', '-e', NONE, '.'], rounds: 5 },
   { id: 'glob-all', tool: 'glob', args: { pattern: '**/*' }, raw: ['--files', '.'], rounds: 15 },
