@@ -1,12 +1,12 @@
 // What a consumer of the published packages gets: packed as npm would get them, type-checked under both resolutions, and run.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { packedOnly, root } from './packed.ts'
 
-const root = fileURLToPath(new URL('../../..', import.meta.url))
 const fixture = fileURLToPath(new URL('../fixtures/consumer', import.meta.url))
 const facade = join(root, 'packages/core/cordis')
 const project = mkdtempSync(join(tmpdir(), 'dsh-consumer-'))
@@ -29,15 +29,11 @@ function node(args: string[]): string {
   }
 }
 
-function install(packageDir: string, name: string): void {
-  const pnpm = join(root, 'node_modules/pnpm/bin/pnpm.cjs')
-  execFileSync(process.execPath, [pnpm, 'pack', '--pack-destination', project], { cwd: packageDir, stdio: 'pipe' })
-  const tarball = readdirSync(project).find((file) => file.endsWith('.tgz'))
-  if (tarball === undefined) throw new Error(`packing ${name} left no tarball`)
+async function install(name: string): Promise<void> {
+  const { path } = await packedOnly(name)
   const target = join(modules, name)
   mkdirSync(target, { recursive: true })
-  execFileSync('tar', ['-xzf', join(project, tarball), '-C', target, '--strip-components=1'])
-  rmSync(join(project, tarball))
+  execFileSync('tar', ['-xzf', path, '-C', target, '--strip-components=1'])
 }
 
 function plugin(name: string): void {
@@ -61,9 +57,9 @@ function plugin(name: string): void {
   rmSync(join(dir, 'index.ts'))
 }
 
-beforeAll(() => {
-  install(facade, '@deepseek-ai/cordis')
-  install(join(root, 'packages/core/tools'), '@deepseek-ai/dsh-tools')
+beforeAll(async () => {
+  await install('@deepseek-ai/cordis')
+  await install('@deepseek-ai/dsh-tools')
   const upstream = realpathSync(join(facade, 'node_modules/cordis'))
   cpSync(upstream, join(modules, 'cordis'), { recursive: true, filter: (path) => !path.endsWith('node_modules') })
   cpSync(realpathSync(join(facade, 'node_modules/@standard-schema/spec')), join(modules, '@standard-schema/spec'), {
