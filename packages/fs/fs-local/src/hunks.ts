@@ -1,6 +1,6 @@
 // Hunks for people: which lines changed, with three around each. A line that stayed is never told as removed and added in one change.
 import type { FsHunk } from '@deepseek-ai/dsh-fs'
-import { matchLines } from './line-diff.ts'
+import { matchLines } from '@deepseek-ai/dsh-fs/line-diff'
 
 export const CONTEXT_LINES = 3
 /** Of all hunks of one write together, in UTF-16 units. */

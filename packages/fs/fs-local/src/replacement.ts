@@ -1,7 +1,7 @@
 // What exactly takes the place of a match: the new text with the file's own line endings and indentation, reduced to what really differs.
 import type { FsStrategy } from '@deepseek-ai/dsh-fs'
 import { EOL_TEXT, eolOf } from './encoding.ts'
-import { matchLines } from './line-diff.ts'
+import { matchLines } from '@deepseek-ai/dsh-fs/line-diff'
 import { folded, splitLines, type Line, type Place } from './matching.ts'
 
 export interface Replacement extends Place {

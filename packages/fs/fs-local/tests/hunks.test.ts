@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { FsHunk } from '@deepseek-ai/dsh-fs'
 import { hunksBetween, linesOf } from '../src/hunks.ts'
-import { matchLines } from '../src/line-diff.ts'
+import { matchLines } from '@deepseek-ai/dsh-fs/line-diff'
 
 const line = fc.constantFrom('a', 'b', 'c', 'd', 'e', '', '\t', 'long line of words')
 const ending = fc.constantFrom('\n', '\n', '\r\n', '\r')

@@ -1,5 +1,5 @@
 // The lines of a diff, as a reader sees them: what went, what came, what stayed. Pure. An unchanged line is never shown as removed and added.
-import { diffArrays } from 'diff'
+import { matchLines } from '@deepseek-ai/dsh-fs/line-diff'
 import type { FileDiff } from '@deepseek-ai/dsh-tools'
 
 export interface DiffLine {
@@ -10,30 +10,34 @@ export interface DiffLine {
   readonly newNumber: number | undefined
 }
 
-/** Beyond this many changes the search for a minimal diff ends: all of one side, then all of the other. */
-const maxEdits = 2000
-
 export function diffLines({ oldText, newText, oldStart = 1, newStart = 1 }: FileDiff): DiffLine[] {
   const before = oldText === null ? [] : splitLines(oldText)
   const after = splitLines(newText)
-  const parts = diffArrays(before, after, { maxEditLength: maxEdits }) ?? [
-    { value: before, removed: true, added: false },
-    { value: after, removed: false, added: true },
-  ]
   const lines: DiffLine[] = []
-  let [oldNumber, newNumber] = [oldStart, newStart]
-  for (const { value, added, removed } of parts) {
-    for (const text of value) {
-      lines.push({
-        sign: added ? '+' : removed ? '-' : ' ',
-        text,
-        oldNumber: added ? undefined : oldNumber++,
-        newNumber: removed ? undefined : newNumber++,
-      })
-    }
+  let [oldAt, newAt] = [0, 0]
+  const removedUpTo = (end: number): void => {
+    for (; oldAt < end; oldAt++) lines.push(line('-', before[oldAt], oldStart + oldAt, undefined))
   }
+  const addedUpTo = (end: number): void => {
+    for (; newAt < end; newAt++) lines.push(line('+', after[newAt], undefined, newStart + newAt))
+  }
+  for (const [oldIndex, newIndex] of matchLines(before, after).entries()) {
+    if (newIndex < 0) continue
+    removedUpTo(oldIndex)
+    addedUpTo(newIndex)
+    lines.push(line(' ', before[oldIndex], oldStart + oldAt++, newStart + newAt++))
+  }
+  removedUpTo(before.length)
+  addedUpTo(after.length)
   return lines
 }
+
+const line = (
+  sign: DiffLine['sign'],
+  text = '',
+  oldNumber: number | undefined,
+  newNumber: number | undefined,
+): DiffLine => ({ sign, text, oldNumber, newNumber })
 
 export function countChanges(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
   const count = (sign: DiffLine['sign']): number => lines.filter((line) => line.sign === sign).length
