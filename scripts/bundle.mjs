@@ -68,7 +68,7 @@ function keyOf(folder) {
     .update(self)
     .update(readFileSync(join(folder, 'package.json')))
   const src = join(folder, 'src')
-  for (const file of readdirSync(src, { recursive: true }).sort()) {
+  for (const file of readdirSync(src, { recursive: true, encoding: 'utf8' }).sort((a, b) => (a < b ? -1 : 1))) {
     const { mtimeMs, size } = statSync(join(src, file))
     hash.update(`${file} ${mtimeMs} ${size}\n`)
   }

@@ -1,5 +1,5 @@
 // What a manifest says once it is packed: nothing that only this checkout has a use for, and where the source is kept.
-const { relative, sep } = require('node:path')
+const path = require('node:path')
 
 module.exports = { hooks: { beforePacking } }
 
@@ -9,7 +9,10 @@ function beforePacking(manifest, folder) {
   const { DSH_PACK_ROOT: root, DSH_PACK_REPOSITORY: address } = process.env
   if (!address) return packed
   const url = `git+${address.replace(/^git\+/, '').replace(/(\.git)?\/?$/, '.git')}`
-  return { ...packed, repository: { type: 'git', url, directory: relative(root, folder).split(sep).join('/') } }
+  return {
+    ...packed,
+    repository: { type: 'git', url, directory: path.relative(root, folder).split(path.sep).join('/') },
+  }
 }
 
 /** Entries without the condition that leads tests to sources: sources are not packed. */

@@ -76,7 +76,7 @@ function npm(
     const options = { cwd: tmpdir(), encoding: 'utf8', shell: process.platform === 'win32' } as const
     const child = execFile('npm', all, options, (error, out, err) => {
       const code = error === null ? 0 : (child.exitCode ?? 1)
-      done({ code, out, printed: out + err + (child.exitCode === null ? String(error) : '') })
+      done({ code, out, printed: out + err + (child.exitCode === null ? String(error?.message) : '') })
     })
   })
 }

@@ -75,7 +75,7 @@ describe('what the model is told of the policy', () => {
     const session = await host.ctx.sessions.open(id)
     await host.ctx.sandboxPolicy.setMode(session, 'read-only')
     expect(told(session)).toBe('')
-    const waterfall = host.ctx.waterfall.bind(host.ctx) as unknown as (...args: unknown[]) => Promise<string>
+    const waterfall: (...args: unknown[]) => unknown = host.ctx.waterfall.bind(host.ctx)
     expect(await waterfall('agent/pre-step', { agent: { session } }, () => told(session))).toMatch(/mode read-only/)
   })
 

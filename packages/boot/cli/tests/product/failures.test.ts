@@ -119,7 +119,7 @@ describe('a plugin that does not start', () => {
     ['call', 'tools', GREET],
     ['web', 'server', ['web', '--no-open', '--preset', 'headless']],
   ])('is missed by name when a patch takes away what dsh %s needs', async (_command, service, words) => {
-    const users = ['tools', 'agents', 'tool-bash', 'jobs', 'tool-jobs', 'my-plugin']
+    const users = ['tools', 'agents', 'tool-bash', 'tool-fs', 'tool-fs-search', 'jobs', 'tool-jobs', 'my-plugin']
     const gone = { agents: ['agents'], tools: users, server: [] }[service]!
     world.write({
       'gone.yml': gone.length === 0 ? '[]\n' : gone.map((id) => `- { id: ${id}, remove: true }\n`).join(''),

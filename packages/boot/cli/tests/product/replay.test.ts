@@ -21,7 +21,7 @@ describe('dsh replay', () => {
     const before = readFileSync(log(), 'utf8')
     const { code, stdout, stderr } = await world.dsh(['replay', id])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^session \S+ in .*\n\n> \/bash /)
+    expect(stdout).toMatch(/^session \S+ in .*\n\n(> Current context\.[^]*?\n\n)?> \/bash /)
     expect(stdout).toContain('\n* bash: echo once >> ran;')
     expect(stdout).toMatch(/\n {2}a\n {2}b\n {2}\[done, \d+ ms\]\n/)
     expect(readFileSync(world.file('ran'), 'utf8')).toBe('once\n')
