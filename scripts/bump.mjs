@@ -1,4 +1,4 @@
-// `npm run bump`: turns what waits in `.changeset` into a version and change logs, by `changeset version`. Commits nothing.
+// `node scripts/bump.mjs`: turns what waits in `.changeset` into a version and change logs, by `changeset version`. Commits nothing.
 //
 // Every package has the facade as a peer, and all packages have one version. To changesets a minor of a peer is a major of whoever
 // has it, which would make 0.3.0 into 1.0.0. Since the peer moves with them and never leaves the range, it is not shown the peers.

@@ -4,13 +4,13 @@ import { checkNode } from './check-node.mjs'
 
 checkNode(20, 19)
 import('./bootstrap.mjs')
-  .then(({ bootstrap, run }) => main(bootstrap, run))
+  .then(({ bootstrap, run, root }) => main(bootstrap, run, root))
   .catch((error) => {
     console.error(error)
     process.exit(1)
   })
 
-async function main(bootstrap, run) {
+async function main(bootstrap, run, root) {
   const { mkdtempSync, readFileSync, rmSync } = await import('node:fs')
   const { tmpdir } = await import('node:os')
   const path = await import('node:path')
@@ -42,8 +42,22 @@ async function main(bootstrap, run) {
   const failed = counts.numFailedTests + brokenFiles.length
   const skipped = counts.numPendingTests + counts.numTodoTests
   const checks = args.length > 0 || (await checked(run))
+  const passed = code === 0 && failed === 0 && counts.numPassedTests > 0 && checks
+  if (passed && args.length === 0) await noteTested(root)
   console.log(`${counts.numPassedTests} passed, ${failed} failed, ${skipped} skipped`)
-  process.exit(code === 0 && failed === 0 && counts.numPassedTests > 0 && checks ? 0 : 1)
+  process.exit(passed ? 0 : 1)
+}
+
+/** For `npm run release`, which publishes no commit that has not passed. What is not committed has passed as no commit. */
+async function noteTested(root) {
+  const { spawnSync } = await import('node:child_process')
+  const { writeFileSync } = await import('node:fs')
+  const { join } = await import('node:path')
+  const git = (...words) => spawnSync('git', words, { cwd: root, encoding: 'utf8' })
+  const changed = git('status', '--porcelain')
+  const head = git('rev-parse', 'HEAD')
+  if (changed.status !== 0 || changed.stdout !== '' || head.status !== 0) return
+  writeFileSync(join(root, 'node_modules/.dsh-tested'), head.stdout)
 }
 
 /** Types and style of everything, what has not changed from the cache. */

@@ -23,7 +23,7 @@ export function stateOf(root: string, { tested, provenance }: { tested: boolean;
   const problems: string[] = []
   if (changed.length > 0) problems.push(`${changed.length} files are not as they are committed: ${some(changed)}`)
   if (pending.length > 0) {
-    problems.push(`changes wait for a version (${some(pending)}): run "npm run bump", commit, and come again`)
+    problems.push(`changes wait for a version (${some(pending)}): run "node scripts/bump.mjs", commit, and come again`)
   }
   if (!tested && passedFor(root) !== commit) {
     problems.push('"npm test" has not passed for this commit; run it, or say --tested where it passed elsewhere')

@@ -1,11 +1,13 @@
-// The newest Node that the npm registry gives, for this platform. Kept in the temporary folder, since it is large.
+// The newest Node that the npm registry gives, for this platform. Kept with what else of the checkout can be had again, since it is large.
 import { execFile } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
+const cache = fileURLToPath(new URL('../../../node_modules/.cache/dsh-node', import.meta.url))
 
 export type NewestNode =
   | { readonly version: string; readonly folder: string }
@@ -18,7 +20,7 @@ export async function newestNode(): Promise<NewestNode> {
     const { stdout } = await run('npm', ['view', name, 'version'], { cwd: tmpdir(), timeout: 60_000 })
     const version = `v${stdout.trim()}`
     if (version === process.version) return missing(`${version} runs these tests`)
-    const folder = join(tmpdir(), `dsh-${name}-${version}`)
+    const folder = join(cache, `${name}-${version}`)
     if (!existsSync(join(folder, 'node'))) await bring(`${name}@${stdout.trim()}`, folder)
     const answer = await run(join(folder, 'node'), ['--version'])
     return answer.stdout.trim() === version ? { version, folder } : missing(`${folder} holds ${answer.stdout.trim()}`)
@@ -33,7 +35,8 @@ function missing(reason: string): NewestNode {
 
 /** Only the program; headers and documents are most of the package. */
 async function bring(spec: string, folder: string): Promise<void> {
-  const temp = mkdtempSync(join(tmpdir(), 'dsh-node-'))
+  mkdirSync(cache, { recursive: true })
+  const temp = mkdtempSync(join(cache, 'bringing-'))
   try {
     await run('npm', ['pack', spec, '--pack-destination', temp], { cwd: tmpdir(), timeout: 300_000 })
     const [tarball = ''] = readdirSync(temp)

@@ -118,7 +118,7 @@ describe('a dry run', () => {
     expect(code).toBe(1)
     expect(said.split('\n').slice(4)).toEqual([
       '✗ 1 files are not as they are committed: M packages/group/lib/dist/index.js',
-      '✗ changes wait for a version (brave-cats.md): run "npm run bump", commit, and come again',
+      '✗ changes wait for a version (brave-cats.md): run "node scripts/bump.mjs", commit, and come again',
       expect.stringContaining('✗ "npm test" has not passed for this commit'),
       expect.stringContaining('✗ nothing says where the source is kept'),
       '✗ @place/lib: its dist/index.js imports left, which it does not depend on',
