@@ -65,7 +65,18 @@ export const kernelRows: readonly SandboxRow[] = [
   answers('mount', EPERM),
   answers('umount /tmp', EPERM),
   answers('iouring', ENOSYS, 'refuses io_uring, which makes calls past the filter'),
-  answers('int80', '-38\n', 'refuses calls by the table of another architecture'),
+  {
+    title: 'refuses calls by the table of another architecture',
+    needs: ['gcc'],
+    body: async (world) => {
+      const native = world.native()
+      // Some kernels end a process that tries; then there is nothing to refuse, and the same happens inside.
+      const { signal, stdout } = spawnSync(native, ['int80'], { encoding: 'utf8' })
+      const wanted = signal === null ? '-38\n' : ''
+      if (signal === null) assert.notEqual(stdout, wanted)
+      assert.equal((await world.run(`${native} int80`)).stdout, wanted)
+    },
+  },
   answers('x32', ENOSYS, 'refuses calls by the x32 table'),
   answers('vsock', EPERM, 'refuses sockets to the hypervisor, which no network namespace holds'),
   answers('packet', EPERM, 'refuses raw packets'),
