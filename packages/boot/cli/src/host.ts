@@ -39,20 +39,27 @@ const PREPARED_PRESETS = fileURLToPath(new URL('../dist/presets.json', import.me
 
 /** The composition of a command, flags applied. Works from `--cwd` from here on, as if the command had been typed there. */
 export function composition(flags: HostFlags, overrides: readonly RowOverride[] = []): Composition {
+  return composer(flags, overrides)()
+}
+
+/** `composition` as often as wanted, from the files as they are then. */
+function composer(flags: HostFlags, overrides: readonly RowOverride[] = []): () => Composition {
   const patches = flags.patch.map((file) => resolve(file))
   if (flags.cwd !== undefined) enter(flags.cwd)
   const model = flags.model === undefined ? [] : [{ id: 'llm', config: { default: flags.model } }]
   const permission =
     flags.permission === undefined ? [] : [{ id: 'sandbox-policy', config: { mode: flags.permission } }]
-  const own = ownPreset(flags.preset)
-  return compose({
-    ...(own === undefined
-      ? { presets: presetFiles(flags.preset), patches }
-      : { presets: [], patches: [own, ...patches] }),
-    presetFiles: includedFiles,
-    overrides: [...model, ...permission, ...overrides],
-    prepared: PREPARED_PRESETS,
-  })
+  return () => {
+    const own = ownPreset(flags.preset)
+    return compose({
+      ...(own === undefined
+        ? { presets: presetFiles(flags.preset), patches }
+        : { presets: [], patches: [own, ...patches] }),
+      presetFiles: includedFiles,
+      overrides: [...model, ...permission, ...overrides],
+      prepared: PREPARED_PRESETS,
+    })
+  }
 }
 
 /** A preset of the person's own: `presets/NAME.yml` in the home folder. It comes before one that ships under the same name. */
@@ -84,9 +91,10 @@ export async function start(
   flags: HostFlags,
   options: { overrides?: readonly RowOverride[]; handleSignals?: boolean } = {},
 ): Promise<RunningHost> {
-  const composed = composition(flags, options.overrides)
-  return startComposed(composed, flags, {
+  const recompose = composer(flags, options.overrides)
+  return startComposed(recompose(), flags, {
     ...options,
+    recompose,
     failure: 'a part that everything else needs did not start (see above)',
   })
 }
@@ -95,9 +103,9 @@ export async function start(
 export async function startComposed(
   composed: Composition,
   flags: HostFlags,
-  options: { handleSignals?: boolean; failure: string },
+  options: { handleSignals?: boolean; recompose?: () => Composition; failure: string },
 ): Promise<RunningHost> {
-  const host = await booted(composed, flags, options.handleSignals ?? false)
+  const host = await booted(composed, flags, options)
   if (host.report.ok) return host
   await host.dispose()
   throw new CommandError(options.failure, EXIT.failed)
@@ -105,10 +113,14 @@ export async function startComposed(
 
 /** `start` for a command that looks at what there is: a required row that did not start is in the report. */
 export function startWhatCan(flags: HostFlags): Promise<RunningHost> {
-  return booted(composition(flags), flags, false)
+  return booted(composition(flags), flags)
 }
 
-async function booted(composed: Composition, flags: HostFlags, handleSignals: boolean): Promise<RunningHost> {
+async function booted(
+  composed: Composition,
+  flags: HostFlags,
+  { handleSignals = false, recompose }: { handleSignals?: boolean; recompose?: () => Composition } = {},
+): Promise<RunningHost> {
   const log = new BootLog()
   const { log: logLevel, readyTimeout } = flags
   const host: Host = createHost({ logLevel, handleSignals, write: (line) => log.write(line) })
@@ -116,6 +128,7 @@ async function booted(composed: Composition, flags: HostFlags, handleSignals: bo
   const report = await boot(composed, {
     ctx: host.ctx,
     hostURL: import.meta.url,
+    ...(recompose === undefined ? {} : { recompose }),
     ...(readyTimeout === undefined ? {} : { readyTimeoutMs: readyTimeout }),
   })
   log.release(report)

@@ -16,6 +16,7 @@ Environment: DSH_HOME (default ~/.dsh), DSH_MODEL, DSH_TOOLS_MODE (native, code 
 export interface WebFlags extends HostFlags {
   port?: number
   open: boolean
+  watch: boolean
 }
 
 export interface OutputFlags extends HostFlags {
@@ -55,6 +56,7 @@ function addWeb(program: Command, exit: (code: ExitCode) => void): void {
     .description('serve the page on this machine and open it in the browser')
     .option('--port <number>', 'port to listen on, 0 for any free one (default: 3080)', port)
     .option('--no-open', 'print the address without opening a browser')
+    .option('--no-watch', 'do not take over changes of plugins and composition files while it runs')
     .addHelpText('after', examples('dsh web', 'dsh web --port 0 --no-open', 'dsh web --patch ./cordis.yml'))
     .action(async (flags: WebFlags) => exit(await (await import('./commands/web.ts')).web(flags)))
 }

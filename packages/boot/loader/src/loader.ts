@@ -1,11 +1,15 @@
-// `ctx.loader`: mounts the rows of a composition, one fiber each, and knows at any time what became of them.
+// `ctx.loader`: mounts the rows of a composition, one fiber each, and knows at any time what became of them. What changes later
+// is decided in reload.ts.
 import { emitContained, hooksOf, type Context, type Fiber } from '@deepseek-ai/cordis'
 import { LoaderError } from './errors.ts'
 import { isolated, Mount } from './mount.ts'
-import { findModule, importError, importModule, type FoundModule } from './modules.ts'
-import { findPlugin, wrapPlugin } from './plugin.ts'
+import { findModule, importError, importModule, versionedURL, type FoundModule } from './modules.ts'
+import { findPlugin, wrapPlugin, type FoundPlugin } from './plugin.ts'
 import { describeProvider } from './providers.ts'
-import type { BootOptions, BootReport, ComposedRow, Composition, RowReport } from './types.ts'
+import { Reloads } from './reload.ts'
+import type { BootOptions, BootReport, ComposedRow, Composition, ReloadReport, RowReport } from './types.ts'
+import { userImports } from './user-imports.ts'
+import { FileWatch, type WatchOptions } from './watch.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
@@ -14,19 +18,22 @@ declare module '@deepseek-ai/cordis' {
   interface Events {
     /** A row changed its state, during boot or later. */
     'loader/change'(row: RowReport): void
+    /** A reload is through, whether or not it changed anything. */
+    'loader/reload'(report: ReloadReport): void
   }
 }
 
 export class Loader {
   private readonly ctx: Context
-  private readonly composition: Composition
+  private composition: Composition
   private readonly hosts: readonly string[]
   private readonly readyTimeoutMs: number
-  private readonly bring: (found: FoundModule) => Promise<unknown>
-  private readonly mounts = new Map<string, Mount>()
+  private readonly bring: (found: FoundModule, version?: number) => Promise<unknown>
+  private readonly reloads: Reloads
+  private mounts = new Map<string, Mount>()
   private readonly imports = new Map<string, Promise<void>>()
   private readonly byFiber = new WeakMap<Fiber, Mount>()
-  private readonly lastSeen = new Map<Mount, string>()
+  private readonly lastSeen = new WeakMap<Mount, string>()
   private bootMs = 0
 
   constructor(composition: Composition, options: BootOptions, hosts: readonly string[]) {
@@ -35,7 +42,22 @@ export class Loader {
     this.hosts = hosts
     this.readyTimeoutMs = options.readyTimeoutMs ?? 10_000
     const given = options.importModule
-    this.bring = given === undefined ? (found) => importModule(found, hosts) : (found) => given(found.url)
+    this.bring =
+      given === undefined
+        ? (found, version) => importModule(found, hosts, version)
+        : (found, version) => given(versionedURL(found, version))
+    const { recompose = () => this.composition } = options
+    this.reloads = new Reloads({
+      compose: recompose,
+      mounts: () => this.mounts,
+      filesOf: (mount) => this.modulesOf(mount),
+      load: (row, version) => this.load(row, version),
+      unmount: (mount) => this.unmount(mount),
+      mount: (mount) => this.mount(mount),
+      settle: () => this.settle(),
+      adopt: (next, mounts) => this.adopt(next, mounts),
+      report: (mount) => this.rowReport(mount),
+    })
     this.list(composition.rows)
   }
 
@@ -69,6 +91,47 @@ export class Loader {
     return [...this.report().problems]
   }
 
+  /**
+   * Composes anew and brings the host to it: rows that are new, gone or different, and those whose files are among `changed`
+   * (absolute paths). What cannot be loaded or does not start stays as it was. Reloads run one after the other; never rejects.
+   */
+  async reload(changed: readonly string[] = []): Promise<ReloadReport> {
+    const report = await this.reloads.run(changed)
+    const listeners = hooksOf(this.ctx)['loader/reload']
+    if (listeners !== undefined) {
+      emitContained(listeners, undefined, [report], (error) => this.ctx.logger('loader').error(error))
+    }
+    return report
+  }
+
+  /** Reloads whenever a file of the composition, or of a user's plugin, has another content. Returns what ends that. */
+  watch(options: WatchOptions = {}): () => void {
+    const watch = new FileWatch(
+      () => this.files(),
+      async (changed) => void (await this.reload(changed)),
+      options,
+    )
+    const dispose = this.ctx.effect(() => () => watch.close(), 'loader.watch')
+    return () => void dispose()
+  }
+
+  /** What the host is made of as far as it may change: composition files, and the modules of users' plugins with what they import. */
+  files(): string[] {
+    const { presets, patches } = this.composition
+    const modules = [...this.mounts.values()].flatMap((mount) => this.modulesOf(mount))
+    return [...new Set([...presets, ...patches, ...modules])].filter((file) => !/[\\/]node_modules[\\/]/.test(file))
+  }
+
+  private modulesOf({ row, found }: Mount): string[] {
+    if (row.name === undefined || found === undefined || found.host) return []
+    return userImports.filesOf(found.url)
+  }
+
+  private adopt(next: Composition, mounts: Map<string, Mount>): void {
+    this.composition = next
+    this.mounts = mounts
+  }
+
   /** Imports and starts everything; resolves when nothing starts any more, or is overdue. Called once, by `boot`. */
   async start(): Promise<void> {
     const began = performance.now()
@@ -76,7 +139,7 @@ export class Loader {
     for (const row of this.composition.rows) {
       // Rows start in their order: what a patch adds comes after the host's own rows, which do not wait for it.
       await Promise.all(flatten([row]).map(({ id }) => this.imports.get(id) ?? Promise.resolve()))
-      this.mount(row, this.ctx)
+      this.mount(this.mounts.get(row.id)!)
     }
     await this.settle()
     this.bootMs = performance.now() - began
@@ -95,7 +158,8 @@ export class Loader {
       const { row } = mount
       if (row.disabled || row.name === undefined) continue
       try {
-        found.set(mount, findModule(row.name, row.origin.file, this.hosts))
+        mount.found = findModule(row.name, row.origin.file, this.hosts)
+        found.set(mount, mount.found)
       } catch (error) {
         this.failed(mount, error)
       }
@@ -116,15 +180,29 @@ export class Loader {
     const began = performance.now()
     const work = async (): Promise<void> => {
       try {
-        mount.plugin = findPlugin(await this.within(this.bring(found), 'its import has not settled'))
+        mount.plugin = await this.plugin(found)
       } catch (error) {
-        this.failed(mount, error instanceof LoaderError ? error : await importError(error, found))
+        this.failed(mount, error)
       }
       mount.ms = performance.now() - began
     }
     const done = work()
     this.imports.set(mount.row.id, done)
     return done
+  }
+
+  /** The plugin of a row, in a version of its own; a promise that rejects with a `LoaderError`. */
+  private async load(row: ComposedRow, version: number): Promise<{ found: FoundModule; plugin: FoundPlugin }> {
+    const found = findModule(row.name!, row.origin.file, this.hosts)
+    return { found, plugin: await userImports.renewed(found.url, () => this.plugin(found, version)) }
+  }
+
+  private async plugin(found: FoundModule, version?: number): Promise<FoundPlugin> {
+    try {
+      return findPlugin(await this.within(this.bring(found, version), 'its import has not settled'))
+    } catch (error) {
+      throw error instanceof LoaderError ? error : await importError(error, found)
+    }
   }
 
   private async within<T>(work: Promise<T>, what: string): Promise<T> {
@@ -143,13 +221,14 @@ export class Loader {
     return new LoaderError(`not ready after ${this.readyTimeoutMs} ms: ${what}`, 'ROW_NOT_READY')
   }
 
-  private mount(row: ComposedRow, parent: Context): void {
-    const mount = this.mounts.get(row.id)!
-    if (row.disabled || (row.rows === undefined && mount.plugin === undefined)) return
+  private mount(mount: Mount): void {
+    const { row, group, plugin } = mount
+    // The rows of a group that does not run are mounted by its start.
+    const parent = group === undefined ? this.ctx : group.inner
+    if (parent === undefined || row.disabled || (row.rows === undefined && plugin === undefined)) return
     try {
       const ctx = isolated(parent, row)
-      mount.fiber =
-        row.rows === undefined ? ctx.plugin(wrapPlugin(mount.plugin!, row), row.config) : this.group(ctx, row)
+      mount.fiber = row.rows === undefined ? ctx.plugin(wrapPlugin(plugin!, row), row.config) : this.group(ctx, mount)
       this.byFiber.set(mount.fiber.ctx.fiber, mount)
       this.refresh(mount)
     } catch (error) {
@@ -158,11 +237,28 @@ export class Loader {
   }
 
   // The rows of a group are mounted by its start, so that they come and go with it.
-  private group(ctx: Context, row: ComposedRow): Fiber {
+  private group(ctx: Context, mount: Mount): Fiber {
+    const { id, inject } = mount.row
     const start = (inner: Context): void => {
-      for (const child of row.rows ?? []) this.mount(child, inner)
+      mount.inner = inner
+      inner.effect(() => () => (mount.inner = undefined))
+      for (const child of mount.row.rows ?? []) this.mount(this.mounts.get(child.id)!)
     }
-    return ctx.plugin({ name: `group:${row.id}`, inject: row.inject, apply: (inner: Context) => start(inner) })
+    return ctx.plugin({ name: `group:${id}`, inject, apply: (inner: Context) => start(inner) })
+  }
+
+  /** Resolves when the row's fiber is gone, or is overdue: a start that never settles cannot be taken back. */
+  private async unmount(mount: Mount): Promise<void> {
+    const { fiber } = mount
+    mount.fiber = undefined
+    if (fiber === undefined) return
+    const gone = async (): Promise<void> => {
+      await fiber.dispose()
+      while (fiber.inertia !== undefined) await fiber.inertia
+    }
+    await this.within(gone(), 'what it leaves behind is not put away').catch((error: unknown) => {
+      this.ctx.logger('loader').error(error)
+    })
   }
 
   private refresh(mount: Mount): void {
@@ -175,7 +271,9 @@ export class Loader {
     }
     // Upstream keeps the error of a failed start, and of a refused config, to those who await.
     fiber.await().then(
-      () => this.changed(mount),
+      () => {
+        if (mount.fiber === fiber) this.changed(mount)
+      },
       (error: unknown) => {
         if (mount.fiber === fiber) this.failed(mount, error)
       },

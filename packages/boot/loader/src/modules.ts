@@ -5,7 +5,8 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { errorMessage } from '@deepseek-ai/cordis'
 import { LoaderError } from './errors.ts'
-import { FROM_SCHEME, type HookData } from './hooks.ts'
+import { FROM_SCHEME, VERSION, type HookData } from './hooks.ts'
+import { userImports } from './user-imports.ts'
 import { findModuleFile } from './module-file.ts'
 
 export interface FoundModule {
@@ -64,10 +65,33 @@ function notFound(name: string, file: string): string {
   return `cannot find the package "${name}", neither from ${file} nor in dsh itself; ${hint}`
 }
 
-/** Imports a module by URL. Errors become a `LoaderError` that says what is wrong and where. */
-export async function importModule(found: FoundModule, hosts: readonly string[]): Promise<unknown> {
+/**
+ * Imports a module by URL. `version`: once more, with all of its own files, in place of what an import without one or with
+ * another gave; the platform keeps the older ones for ever. The host's own modules have no versions.
+ */
+export async function importModule(found: FoundModule, hosts: readonly string[], version?: number): Promise<unknown> {
   if (!found.host) registerHooks(hosts)
-  return import(found.url)
+  if (version !== undefined) forgetCommonJS(found)
+  return import(versionedURL(found, version))
+}
+
+export function versionedURL({ url, host }: FoundModule, version: number | undefined): string {
+  if (host || version === undefined) return url
+  if (url.startsWith(FROM_SCHEME)) return `${url}:${version}`
+  const result = new URL(url)
+  result.searchParams.set(VERSION, String(version))
+  return result.href
+}
+
+// CommonJS modules are kept by path, whatever the query says.
+function forgetCommonJS(found: FoundModule): void {
+  const { cache } = createRequire(import.meta.url)
+  const forget = (file: string): void => {
+    const children = cache[file]?.children ?? []
+    delete cache[file]
+    for (const child of children) if (!/[\\/]node_modules[\\/]/.test(child.filename)) forget(child.filename)
+  }
+  for (const file of userImports.filesOf(found.url)) forget(file)
 }
 
 const registered = new Set<string>()
@@ -75,12 +99,13 @@ const registered = new Set<string>()
 // Every resolution crosses to the hook thread once hooks are there, which makes the host's own start slower; so they come
 // with the first user module, and once per process.
 function registerHooks(hosts: readonly string[]): void {
-  const data: HookData = { hosts }
   const key = JSON.stringify(hosts)
   if (registered.has(key)) return
+  const imports = registered.size === 0 ? userImports.connect() : undefined
   registered.add(key)
   process.setSourceMapsEnabled(true)
-  register('./hooks.js', import.meta.url, { data })
+  const data: HookData = { hosts, ...(imports === undefined ? {} : { imports }) }
+  register('./hooks.js', import.meta.url, { data, transferList: imports === undefined ? [] : [imports] })
 }
 
 /** An import failure in the words of the report. */

@@ -1,13 +1,21 @@
 // One row in a running host: its fiber, its state and what is wrong with it.
 import { errorCode, errorMessage, FiberState, type Context, type Fiber } from '@deepseek-ai/cordis'
 import { LoaderError } from './errors.ts'
+import type { FoundModule } from './modules.ts'
 import type { FoundPlugin } from './plugin.ts'
 import type { ComposedRow, RowReport, RowState } from './types.ts'
 
 export class Mount {
-  readonly row: ComposedRow
+  /** Replaced when the composition is made anew and says the same of it. */
+  row: ComposedRow
+  /** What the composition says, where that did not start and this, as it was before, runs on. */
+  refused: ComposedRow | undefined
   /** The group that it is in. */
   readonly group: Mount | undefined
+  /** Of a group that runs: where its rows are mounted. */
+  inner: Context | undefined
+  /** Where its module is; undefined for a group and for a name that leads nowhere. */
+  found: FoundModule | undefined
   /** Undefined while the module is not loaded, or when it could not be. */
   plugin: FoundPlugin | undefined
   fiber: Fiber | undefined

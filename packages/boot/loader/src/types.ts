@@ -119,6 +119,29 @@ export interface BootReport {
   readonly ms: number
 }
 
+/** What became of one row in a reload. */
+export interface RowChange {
+  readonly row: string
+  readonly module?: string
+  /** `kept`: the new version failed, and the old one runs. `failed`: it failed, and there is no old one that runs. */
+  readonly kind: 'added' | 'removed' | 'reloaded' | 'kept' | 'failed'
+  /** Why it was taken up: files of its plugin, absolute paths, or what of the row is different. */
+  readonly because: readonly string[]
+  /** Why it is not as written, as one printable message. */
+  readonly error?: string
+  readonly code?: string
+}
+
+export interface ReloadReport {
+  /** Files that had changed, absolute paths. */
+  readonly files: readonly string[]
+  /** Only rows that were taken up, in the order of the composition. */
+  readonly rows: readonly RowChange[]
+  /** Why the composition could not be made; everything stays as it was. */
+  readonly error?: string
+  readonly ms: number
+}
+
 export interface BootOptions {
   readonly ctx: Context
   /**
@@ -128,6 +151,8 @@ export interface BootOptions {
   readonly hostURL?: string | readonly string[]
   /** How long an import or a start may take before its row counts as failed. Default 10000. */
   readonly readyTimeoutMs?: number
+  /** Makes the composition again from its files, for a reload. Throws a `LoaderError`. Default: the composition stays as it is. */
+  readonly recompose?: () => Composition
   /** How modules are brought in; for tests and embedding. Default: the platform's `import()`. */
   readonly importModule?: (url: string) => Promise<unknown>
 }

@@ -1,0 +1,133 @@
+// Watches files by their folders, since editors save by putting another file in place. Tells of a change only when a file has other
+// content than before and has been left alone for a moment.
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync, watch, type FSWatcher } from 'node:fs'
+import { dirname } from 'node:path'
+
+export interface WatchOptions {
+  /** How long files must be left alone before a change counts, in milliseconds. Default 50. */
+  readonly quietMs?: number
+}
+
+/** Some editors take a file away before they put the new one in its place. */
+const GONE_MS = 300
+
+interface WatchedFolder {
+  readonly watcher: FSWatcher
+  /** Tells a folder from another one that has come in its place. */
+  readonly inode: number
+}
+
+export class FileWatch {
+  private readonly files: () => readonly string[]
+  private readonly changed: (files: readonly string[]) => Promise<void>
+  private readonly quietMs: number
+  private readonly folders = new Map<string, WatchedFolder>()
+  /** Files that were there and have not been seen by the last look. */
+  private readonly gone = new Set<string>()
+  private contents = new Map<string, string>()
+  private timer: NodeJS.Timeout | undefined
+  private looking = false
+  private closed = false
+
+  /** `files` is asked again after each change. `changed` is awaited before the next one is told. */
+  constructor(
+    files: () => readonly string[],
+    changed: (files: readonly string[]) => Promise<void>,
+    { quietMs = 50 }: WatchOptions = {},
+  ) {
+    this.files = files
+    this.changed = changed
+    this.quietMs = quietMs
+    this.follow()
+  }
+
+  close(): void {
+    this.closed = true
+    clearTimeout(this.timer)
+    for (const { watcher } of this.folders.values()) watcher.close()
+    this.folders.clear()
+  }
+
+  private follow(): void {
+    const files = this.files()
+    this.contents = new Map(files.map((file) => [file, this.contents.get(file) ?? contentOf(file)]))
+    const folders = new Set(files.map((file) => nearestFolder(dirname(file))))
+    for (const [folder, { inode }] of this.folders) {
+      if (!folders.has(folder) || inodeOf(folder) !== inode) this.leave(folder)
+    }
+    for (const folder of folders) if (!this.folders.has(folder)) this.watch(folder)
+  }
+
+  private watch(folder: string): void {
+    try {
+      const watcher = watch(folder, { persistent: false }, () => this.touched())
+      // A folder that is removed takes its watcher along; the next look finds what there is instead.
+      watcher.on('error', () => {
+        this.leave(folder)
+        this.touched()
+      })
+      this.folders.set(folder, { watcher, inode: inodeOf(folder) })
+    } catch {
+      // Gone since it was found, or not to be watched: the files in it are looked at whenever another one changes.
+    }
+  }
+
+  private leave(folder: string): void {
+    this.folders.get(folder)?.watcher.close()
+    this.folders.delete(folder)
+  }
+
+  private touched(ms = this.quietMs): void {
+    if (this.closed) return
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => void this.look(), ms)
+    this.timer.unref()
+  }
+
+  private async look(): Promise<void> {
+    if (this.looking) return this.touched()
+    this.looking = true
+    const changed = this.differing()
+    if (changed.length > 0) await this.changed(changed)
+    this.looking = false
+    if (this.closed) return
+    this.follow()
+    if (this.gone.size > 0) this.touched(GONE_MS)
+  }
+
+  private differing(): string[] {
+    const changed: string[] = []
+    for (const [file, before] of this.contents) {
+      const content = contentOf(file)
+      const back = this.gone.delete(file)
+      if (content === before) continue
+      if (content === '' && !back) this.gone.add(file)
+      else {
+        this.contents.set(file, content)
+        changed.push(file)
+      }
+    }
+    return changed
+  }
+}
+
+/** Stands for the content of a file; empty when there is none. */
+function contentOf(file: string): string {
+  try {
+    return createHash('sha1').update(readFileSync(file)).digest('hex')
+  } catch {
+    return ''
+  }
+}
+
+/** 0 when there is none. */
+function inodeOf(folder: string): number {
+  return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0
+}
+
+/** A folder that is missing is waited for in the next one above that is there. */
+function nearestFolder(folder: string): string {
+  const parent = dirname(folder)
+  return existsSync(folder) || parent === folder ? folder : nearestFolder(parent)
+}
