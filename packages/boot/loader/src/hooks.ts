@@ -112,7 +112,7 @@ function told(resolved: Resolved, parent: string | undefined): Resolved {
 function tell(url: string, parent: string | undefined): void {
   if (imports === undefined || parent === undefined || !isUserFile(url)) return
   const message: FileImport = { parent: bareURL(parent), file: bareURL(url) }
-  imports.postMessage(message)
+  imports.postMessage(message, [])
 }
 
 /** A file's URL without its version and whatever else is in the query. */

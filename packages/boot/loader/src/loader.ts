@@ -1,6 +1,6 @@
 // `ctx.loader`: mounts the rows of a composition, one fiber each, and knows at any time what became of them. What changes later
 // is decided in reload.ts.
-import { emitContained, hooksOf, type Context, type Fiber } from '@deepseek-ai/cordis'
+import { emitContained, hooksOf, retire, type Context, type Fiber } from '@deepseek-ai/cordis'
 import { LoaderError } from './errors.ts'
 import { isolated, Mount } from './mount.ts'
 import { findModule, importError, importModule, versionedURL, type FoundModule } from './modules.ts'
@@ -18,6 +18,8 @@ declare module '@deepseek-ai/cordis' {
   interface Events {
     /** A row changed its state, during boot or later. */
     'loader/change'(row: RowReport): void
+    /** A reload begins; nothing has been touched yet. */
+    'loader/before-reload'(files: readonly string[]): void
     /** A reload is through, whether or not it changed anything. */
     'loader/reload'(report: ReloadReport): void
   }
@@ -96,11 +98,8 @@ export class Loader {
    * (absolute paths). What cannot be loaded or does not start stays as it was. Reloads run one after the other; never rejects.
    */
   async reload(changed: readonly string[] = []): Promise<ReloadReport> {
-    const report = await this.reloads.run(changed)
-    const listeners = hooksOf(this.ctx)['loader/reload']
-    if (listeners !== undefined) {
-      emitContained(listeners, undefined, [report], (error) => this.ctx.logger('loader').error(error))
-    }
+    const report = await this.reloads.run(changed, () => this.tell('loader/before-reload', changed))
+    this.tell('loader/reload', report)
     return report
   }
 
@@ -252,11 +251,7 @@ export class Loader {
     const { fiber } = mount
     mount.fiber = undefined
     if (fiber === undefined) return
-    const gone = async (): Promise<void> => {
-      await fiber.dispose()
-      while (fiber.inertia !== undefined) await fiber.inertia
-    }
-    await this.within(gone(), 'what it leaves behind is not put away').catch((error: unknown) => {
+    await this.within(retire(fiber), 'what it leaves behind is not put away').catch((error: unknown) => {
       this.ctx.logger('loader').error(error)
     })
   }
@@ -290,9 +285,13 @@ export class Loader {
     const { state } = mount
     if (this.lastSeen.get(mount) === state) return
     this.lastSeen.set(mount, state)
-    const listeners = hooksOf(this.ctx)['loader/change']
+    if (hooksOf(this.ctx)['loader/change'] !== undefined) this.tell('loader/change', this.rowReport(mount))
+  }
+
+  private tell(event: string, what: unknown): void {
+    const listeners = hooksOf(this.ctx)[event]
     if (listeners === undefined) return
-    emitContained(listeners, undefined, [this.rowReport(mount)], (error) => this.ctx.logger('loader').error(error))
+    emitContained(listeners, undefined, [what], (error) => this.ctx.logger('loader').error(error))
   }
 
   // Upstream says that a start failed, or a config was refused, only to those who await the fiber.

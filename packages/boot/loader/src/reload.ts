@@ -48,9 +48,12 @@ export class Reloads {
     this.running = running
   }
 
-  /** One after the other, in the order of the calls. Does not reject. */
-  run(changed: readonly string[]): Promise<ReloadReport> {
-    const report = this.queue.then(() => this.reload(changed))
+  /** One after the other, in the order of the calls; `begin` is called when it is the turn of this one. Does not reject. */
+  run(changed: readonly string[], begin: () => void): Promise<ReloadReport> {
+    const report = this.queue.then(() => {
+      begin()
+      return this.reload(changed)
+    })
     this.queue = report
     return report
   }

@@ -51,7 +51,7 @@ export class UserImports {
   private receive(): void {
     if (this.port === undefined) return
     for (;;) {
-      const received = receiveMessageOnPort(this.port) as { message: FileImport } | undefined
+      const received: { message: FileImport } | undefined = receiveMessageOnPort(this.port)
       if (received === undefined) return
       this.add(received.message.parent, received.message.file)
     }

@@ -8,13 +8,14 @@ import { Start } from './chat/start.tsx'
 import { usePageKeys } from './shell/keys.ts'
 import { DeleteDialog, SessionMenu } from './shell/menu.tsx'
 import { CommandPalette, ShortcutsDialog, type Command } from './shell/overlays.tsx'
+import { ReloadNote, ReloadsDialog } from './shell/reloads.tsx'
 import { SettingsDialog } from './shell/settings.tsx'
 import { RenameField, Sidebar } from './shell/sidebar.tsx'
 import { host } from './state/host.ts'
 import { t } from './strings.ts'
 import { chooseTheme, navigate, useNarrow, useSessionId } from './ui.ts'
 
-type Overlay = 'settings' | 'palette' | 'shortcuts'
+type Overlay = 'settings' | 'palette' | 'shortcuts' | 'reloads'
 
 const sidebarKey = 'dsh.sidebar'
 
@@ -79,6 +80,7 @@ function Page() {
       { id: 'new', label: t.newSession, hint: 'N', run: newSession },
       { id: 'settings', label: t.settings, run: openSettings },
       { id: 'sidebar', label: t.toggleSidebar, run: toggleSidebar },
+      { id: 'reloads', label: t.pluginChanges, run: () => setOverlay('reloads') },
       { id: 'shortcuts', label: t.shortcuts, hint: '?', run: () => setOverlay('shortcuts') },
       ...(['light', 'dark', 'system'] as const).map((theme) => ({
         id: theme,
@@ -171,6 +173,8 @@ function Page() {
         actions={actions}
         onClose={closeOverlay}
       />
+      <ReloadNote info={snapshot.info} onOpen={() => setOverlay('reloads')} />
+      <ReloadsDialog open={overlay === 'reloads'} reloads={snapshot.info?.reloads ?? []} onClose={closeOverlay} />
       <ShortcutsDialog open={overlay === 'shortcuts'} onClose={closeOverlay} />
       <DeleteDialog session={deleting} current={sessionId} onClose={() => setDeleting(undefined)} />
     </div>

@@ -228,6 +228,25 @@ const en = {
   keyFrom: (source: string) => `Key from ${source}`,
   inProcess: 'Runs inside this process and needs no key.',
   problems: 'Did not start',
+  pluginChanges: 'Plugin changes',
+  noPluginChanges: 'Nothing was changed while dsh runs.',
+  compositionKept: 'The composition cannot be read. Everything runs as before.',
+  rowChange: (row: string, kind: 'added' | 'removed' | 'reloaded' | 'kept' | 'failed', more: number) => {
+    const others = more > 0 ? ` (+${more})` : ''
+    const words = {
+      added: `${row} was added`,
+      removed: `${row} was removed`,
+      reloaded: `${row} runs in its new version`,
+      kept: `${row} is broken; its old version runs`,
+      failed: `${row} did not start`,
+    }
+    return words[kind] + others
+  },
+  toolChange: { added: 'is new', removed: 'is gone', changed: 'is described differently' },
+  toolField: { description: 'Description', parameters: 'Parameters', output: 'Value' },
+  breaksCache:
+    'Prompts begin differently now: the next request of each session is not served from the provider’s cache.',
+  show: 'Show',
   about: 'About',
   version: 'Version',
   home: 'Home folder',

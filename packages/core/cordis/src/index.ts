@@ -17,6 +17,7 @@ export {
   type ConfigIssue,
   type ConfigSchema,
 } from './config.ts'
+export { retire } from './retire.ts'
 export { lightEffect } from './effect.ts'
 export { lightenListeners } from './listeners.ts'
 export { editDistance } from './edit-distance.ts'

@@ -30,6 +30,40 @@ export interface HostInfo {
   readonly defaultModel: ModelRef
   /** Rows that did not start, and why. */
   readonly problems: readonly { readonly row: string; readonly message: string }[]
+  /** What was taken over from disk while the host runs, newest first; the last few only. */
+  readonly reloads: readonly ReloadNotice[]
+}
+
+/** A change of plugins or composition files, as it was taken over or refused. */
+export interface ReloadNotice {
+  /** Counts up; another one after each reload that did something. */
+  readonly id: number
+  /** Milliseconds since the epoch. */
+  readonly time: number
+  readonly rows: readonly {
+    readonly row: string
+    /** `kept`: the new version failed, and the old one runs. */
+    readonly kind: 'added' | 'removed' | 'reloaded' | 'kept' | 'failed'
+    /** Files that changed, or what of the row did. */
+    readonly because: readonly string[]
+    readonly error?: string
+  }[]
+  /** Why the composition could not be read; everything stays as it was. */
+  readonly error?: string
+  readonly tools: readonly ToolChange[]
+  /** Whether sessions send a different prompt from now on, so that the provider's cache does not hold its beginning. */
+  readonly breaksCache: boolean
+}
+
+export interface ToolChange {
+  readonly name: string
+  readonly kind: 'added' | 'removed' | 'changed'
+  /** Of a changed tool. Schemas as indented JSON; long ones are cut. */
+  readonly fields: readonly {
+    readonly field: 'description' | 'parameters' | 'output'
+    readonly before: string
+    readonly after: string
+  }[]
 }
 
 export interface Methods {

@@ -17,6 +17,7 @@ import { HostFeed } from './host-feed.ts'
 import { closeServer, listen } from './listen.ts'
 import { createMethods } from './methods.ts'
 import type { HostInfo } from './protocol.ts'
+import { Reloads, type ReloadReport } from './reloads.ts'
 import { Rows, defaultModel } from './rows.ts'
 import { keptSecret } from './secret.ts'
 
@@ -134,6 +135,12 @@ function createParts(ctx: Context, settings: ServerSettings) {
     providers: llm.status(),
     defaultModel: defaultModel(llm),
     problems: problemsOf(ctx.get('loader') as ProblemSource | undefined),
+    reloads: reloads.list(),
+  })
+  const reloads = new Reloads({
+    schemas: () => tools.schemas(),
+    output: (name) => tools.get(name)?.output.schema,
+    prompt: () => (ctx.get('systemPrompt') as PromptSource | undefined)?.assemble().system ?? '',
   })
   const cards = new Cards({ get: (name, scope) => tools.get(name, scope), warn })
   const aside = new Aside({
@@ -160,6 +167,8 @@ function createParts(ctx: Context, settings: ServerSettings) {
   ctx.on('llm/changed', () => hostFeed.infoChanged())
   // Declared by the loader, which this package does not depend on.
   ctx.on('loader/change' as never, (() => hostFeed.infoChanged()) as never)
+  ctx.on('loader/before-reload' as never, (() => reloads.begin()) as never)
+  ctx.on('loader/reload' as never, ((report: ReloadReport) => reloads.end(report) && hostFeed.infoChanged()) as never)
   ctx.on('tools/change', () => feeds.forgetFrames())
   ctx.on('session/created', ({ id }) => hostFeed.touch(id))
   ctx.on('session/changed', ({ id }) => {
@@ -178,6 +187,11 @@ function createParts(ctx: Context, settings: ServerSettings) {
   ctx.on('agent/disposed', agentChanged)
   ctx.on('agent/status', ({ agent: { id } }) => hostFeed.touch(id))
   return { methods, feeds, hostFeed, aside, warn, report }
+}
+
+/** Declared by the system prompt, which this package does not depend on. */
+interface PromptSource {
+  assemble(): { readonly system: string }
 }
 
 function problemsOf(loader: ProblemSource | undefined): HostInfo['problems'] {

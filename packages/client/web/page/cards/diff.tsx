@@ -71,6 +71,11 @@ function Line({ line }: { line: Shown | undefined }) {
   )
 }
 
+/** The lines of one comparison, as the card shows them. */
+export function DiffLines({ lines, label }: { lines: readonly DiffLine[]; label: string }) {
+  return <Lines count={lines.length} label={label} line={(index) => <Line line={lines[index]} />} />
+}
+
 function Body({ item }: { item: CallItem }) {
   const failure = failureText(item)
   const more = failure ? beyondMessage(item) : ''
