@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bootstrap, root } from './bootstrap.mjs'
 
-const PARTS = ['tools', 'code', 'agent', 'shell', 'fs', 'search', 'web', 'install']
+const PARTS = ['tools', 'code', 'agent', 'shell', 'fs', 'search', 'web', 'reload', 'install']
 
 const asked = process.argv.slice(2)
 const unknown = asked.filter((part) => !PARTS.includes(part))
