@@ -37,6 +37,7 @@ export class Loader {
   private readonly byFiber = new WeakMap<Fiber, Mount>()
   private readonly lastSeen = new WeakMap<Mount, string>()
   private bootMs = 0
+  private startedAt = Date.now()
 
   constructor(composition: Composition, options: BootOptions, hosts: readonly string[]) {
     this.ctx = options.ctx
@@ -108,6 +109,7 @@ export class Loader {
     const watch = new FileWatch(
       () => this.files(),
       async (changed) => void (await this.reload(changed)),
+      this.startedAt,
       options,
     )
     const dispose = this.ctx.effect(() => () => watch.close(), 'loader.watch')
@@ -134,6 +136,7 @@ export class Loader {
   /** Imports and starts everything; resolves when nothing starts any more, or is overdue. Called once, by `boot`. */
   async start(): Promise<void> {
     const began = performance.now()
+    this.startedAt = Date.now()
     this.beginImports()
     for (const row of this.composition.rows) {
       // Rows start in their order: what a patch adds comes after the host's own rows, which do not wait for it.

@@ -14,8 +14,7 @@ const GONE_MS = 300
 
 interface WatchedFolder {
   readonly watcher: FSWatcher
-  /** Tells a folder from another one that has come in its place. */
-  readonly inode: number
+  readonly identity: string
 }
 
 export class FileWatch {
@@ -26,18 +25,25 @@ export class FileWatch {
   /** Files that were there and have not been seen by the last look. */
   private readonly gone = new Set<string>()
   private contents = new Map<string, string>()
+  /** When what runs now began to be read; milliseconds since the epoch. */
+  private since: number
   private timer: NodeJS.Timeout | undefined
   private looking = false
   private closed = false
 
-  /** `files` is asked again after each change. `changed` is awaited before the next one is told. */
+  /**
+   * `files` is asked again after each change. `changed` is awaited before the next one is told. What has been written after `since`,
+   * when the host began to read its files, counts as changed.
+   */
   constructor(
     files: () => readonly string[],
     changed: (files: readonly string[]) => Promise<void>,
+    since: number,
     { quietMs = 50 }: WatchOptions = {},
   ) {
     this.files = files
     this.changed = changed
+    this.since = since
     this.quietMs = quietMs
     this.follow()
   }
@@ -51,10 +57,11 @@ export class FileWatch {
 
   private follow(): void {
     const files = this.files()
-    this.contents = new Map(files.map((file) => [file, this.contents.get(file) ?? contentOf(file)]))
+    this.contents = new Map(files.map((file) => [file, this.contents.get(file) ?? contentBefore(file, this.since)]))
+    if ([...this.contents.values()].includes(UNKNOWN)) this.touched()
     const folders = new Set(files.map((file) => nearestFolder(dirname(file))))
-    for (const [folder, { inode }] of this.folders) {
-      if (!folders.has(folder) || inodeOf(folder) !== inode) this.leave(folder)
+    for (const [folder, { identity }] of this.folders) {
+      if (!folders.has(folder) || identityOf(folder) !== identity) this.leave(folder)
     }
     for (const folder of folders) if (!this.folders.has(folder)) this.watch(folder)
   }
@@ -67,7 +74,7 @@ export class FileWatch {
         this.leave(folder)
         this.touched()
       })
-      this.folders.set(folder, { watcher, inode: inodeOf(folder) })
+      this.folders.set(folder, { watcher, identity: identityOf(folder) })
     } catch {
       // Gone since it was found, or not to be watched: the files in it are looked at whenever another one changes.
     }
@@ -88,9 +95,11 @@ export class FileWatch {
   private async look(): Promise<void> {
     if (this.looking) return this.touched()
     this.looking = true
+    const now = Date.now()
     const changed = this.differing()
     if (changed.length > 0) await this.changed(changed)
     this.looking = false
+    this.since = now
     if (this.closed) return
     this.follow()
     if (this.gone.size > 0) this.touched(GONE_MS)
@@ -112,6 +121,14 @@ export class FileWatch {
   }
 }
 
+/** Nothing is known of the content that was read, since the file may have been written meanwhile. */
+const UNKNOWN = '?'
+
+function contentBefore(file: string, time: number): string {
+  const stat = statSync(file, { throwIfNoEntry: false })
+  return stat !== undefined && Math.max(stat.mtimeMs, stat.ctimeMs) >= time ? UNKNOWN : contentOf(file)
+}
+
 /** Stands for the content of a file; empty when there is none. */
 function contentOf(file: string): string {
   try {
@@ -121,9 +138,10 @@ function contentOf(file: string): string {
   }
 }
 
-/** 0 when there is none. */
-function inodeOf(folder: string): number {
-  return statSync(folder, { throwIfNoEntry: false })?.ino ?? 0
+/** Tells a folder from another one that has come in its place, which may have got its inode. */
+function identityOf(folder: string): string {
+  const { ino, birthtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { ino: 0, birthtimeMs: 0 }
+  return `${ino} ${birthtimeMs}`
 }
 
 /** A folder that is missing is waited for in the next one above that is there. */

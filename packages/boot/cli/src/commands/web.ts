@@ -10,8 +10,8 @@ export async function web(flags: WebFlags): Promise<ExitCode> {
   const overrides = flags.port === undefined ? [] : [{ id: 'server', config: { port: flags.port } }]
   const host = await start(flags, { overrides, handleSignals: true })
   const { url }: Server = required(host.ctx, 'server', flags)
-  process.stdout.write(`dsh web: ${url}\n`)
   if (flags.watch) follow(host.ctx)
+  process.stdout.write(`dsh web: ${url}\n`)
   if (flags.open && canOpenBrowser()) await openBrowser(url)
   // A signal stops the host and ends the process; nothing else does.
   return new Promise<ExitCode>(() => setInterval(() => undefined, 2 ** 30)).catch(() => EXIT.failed)
