@@ -52,12 +52,12 @@ async function main(bootstrap, run, root) {
 async function noteTested(root) {
   const { spawnSync } = await import('node:child_process')
   const { writeFileSync } = await import('node:fs')
-  const { join } = await import('node:path')
+  const path = await import('node:path')
   const git = (...words) => spawnSync('git', words, { cwd: root, encoding: 'utf8' })
   const changed = git('status', '--porcelain')
   const head = git('rev-parse', 'HEAD')
   if (changed.status !== 0 || changed.stdout !== '' || head.status !== 0) return
-  writeFileSync(join(root, 'node_modules/.dsh-tested'), head.stdout)
+  writeFileSync(path.join(root, 'node_modules/.dsh-tested'), head.stdout)
 }
 
 /** Types and style of everything, what has not changed from the cache. */

@@ -91,6 +91,7 @@ export class ToolBooter {
       for (const [service, path] of Object.entries(SERVICES)) {
         if (!without.includes(service)) await this.#mount(ctx, path)
       }
+      if (!without.includes('llm')) (ctx.get('llm') as ModelTable).register(modelStandIn)
       const known = sectionsOf(ctx).map(({ name }) => name)
       const fiber = await ctx.plugin(plugin)
       const waiting = missing(fiber)
@@ -117,6 +118,25 @@ export class ToolBooter {
       (path === 'core/session' || path === 'spill/spill' ? { dir: this.#temp } : {}) as never,
     )
   }
+}
+
+interface ModelTable {
+  register(adapter: object): unknown
+}
+
+/** A model that reads whatever there is, so that tools for such models are offered. It answers nothing. */
+const modelStandIn = {
+  provider: 'catalogue',
+  status: () => ({
+    provider: 'catalogue',
+    label: 'Catalogue',
+    configured: true,
+    models: [{ provider: 'catalogue', id: 'any', input: ['text', 'image'] }],
+    configurable: false,
+  }),
+  stream: () => {
+    throw new Error('the catalogue asks no model')
+  },
 }
 
 function shellStandIn(dialect: string, confined: boolean): object {

@@ -79,5 +79,7 @@ export class Inbox {
 }
 
 export function isBlank(content: string | readonly ContentBlock[]): boolean {
-  return typeof content === 'string' ? content.trim() === '' : content.every((block) => block.text.trim() === '')
+  return typeof content === 'string'
+    ? content.trim() === ''
+    : content.every((block) => block.type === 'text' && block.text.trim() === '')
 }

@@ -77,7 +77,8 @@ function lastContext(messages: readonly LlmMessage[]): string | undefined {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index]
     if (message?.role !== 'user') continue
-    if (message.content[0]?.text.startsWith(CONTEXT_HEAD) === true) return contentText(message.content)
+    const [first] = message.content
+    if (first?.type === 'text' && first.text.startsWith(CONTEXT_HEAD)) return contentText(message.content)
   }
   return undefined
 }

@@ -1,3 +1,4 @@
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LlmChunk } from '@deepseek-ai/dsh-llm'
 import type { SessionEventMap } from '@deepseek-ai/dsh-session'
@@ -171,7 +172,7 @@ describe('the calls of one answer', () => {
     })
     const agent = await runOnce(callTools({ name: 'safe', id: 'a' }, { name: 'safe', id: 'b' }))
     const after = (await eventsOf(agent.session)).map((event) =>
-      event.type === 'user/message' ? (event.data.message.content[0]?.text ?? '') : event.type,
+      event.type === 'user/message' ? contentText(event.data.message.content) : event.type,
     )
     expect(after.filter((each) => each === 'tool/result' || each.startsWith('about'))).toEqual([
       'tool/result',
@@ -188,7 +189,7 @@ describe('the calls of one answer', () => {
     host.ctx.tools.register(textTool('flood', () => line))
     const agent = await runOnce(callTools({ name: 'flood' }))
     const [{ content } = { content: [] }] = await resultsOf(agent)
-    const text = content[0]?.text ?? ''
+    const text = contentText(content)
     expect(Buffer.byteLength(text)).toBeLessThan(4300)
     expect(text).toContain('of 10000000 bytes are missing here')
     expect(isWellFormed(text)).toBe(true)
@@ -254,5 +255,5 @@ it('lets a running call finish before the results behind it are logged', async (
   expect(await resultsOf(agent)).toEqual([])
   slow.resolve()
   await agent.whenIdle()
-  expect((await resultsOf(agent)).map((each) => each.content[0]?.text)).toEqual(['slow', 'quick'])
+  expect((await resultsOf(agent)).map((each) => contentText(each.content))).toEqual(['slow', 'quick'])
 })

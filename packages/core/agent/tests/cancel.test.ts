@@ -1,3 +1,4 @@
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TurnEndReason } from '@deepseek-ai/dsh-session'
 import type { Agent, AgentLive } from '@deepseek-ai/dsh-agent'
@@ -146,7 +147,7 @@ describe('cancel', () => {
     agent.cancel('user', { clearInbox: true })
     await agent.whenIdle()
     const users = await eventsOfType(agent.session, 'user/message')
-    expect(users.map(({ data }) => data.message.content[0]?.text)).toEqual(['one', 'two'])
+    expect(users.map(({ data }) => contentText(data.message.content))).toEqual(['one', 'two'])
     expect(agent.session.pending()).toEqual([])
     expect((await typesOf(agent.session)).filter((type) => type === 'inbox/removed')).toHaveLength(1)
   })

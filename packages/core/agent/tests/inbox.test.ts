@@ -1,3 +1,4 @@
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,11 +14,13 @@ beforeEach(async () => {
 afterEach(() => host.dispose())
 
 const lastTexts = (request: LlmRequest | undefined): string[] =>
-  (request?.messages ?? []).flatMap((each) => (each.role === 'user' ? each.content.map((block) => block.text) : []))
+  (request?.messages ?? []).flatMap((each) =>
+    each.role === 'user' ? each.content.map((block) => contentText([block])) : [],
+  )
 
 async function claims(agent: Agent): Promise<[number, string][]> {
   const users = await eventsOfType(agent.session, 'user/message')
-  return users.map(({ data }) => [data.turn, data.message.content[0]?.text ?? ''])
+  return users.map(({ data }) => [data.turn, contentText(data.message.content)])
 }
 
 describe('the inbox', () => {

@@ -1,3 +1,4 @@
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scopeOf } from '@deepseek-ai/cordis'
 import Agents from '@deepseek-ai/dsh-agent'
@@ -132,7 +133,7 @@ describe('dispose', () => {
     const session = await host.ctx.sessions.open('s')
     const ends = await eventsOfType(session, 'turn/end')
     expect(ends.map(({ data }) => data.reason)).toEqual([{ kind: 'aborted', cause: 'disposed' }])
-    expect(session.pending().map(({ message }) => message.content[0]?.text)).toEqual(['two'])
+    expect(session.pending().map(({ message }) => contentText(message.content))).toEqual(['two'])
   })
 
   it('of the plugin ends every agent and refuses new ones', async () => {

@@ -1,3 +1,4 @@
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { LlmMessage } from '@deepseek-ai/dsh-llm'
 import {
@@ -119,8 +120,8 @@ describe('a turn', () => {
     await sendAndWait('three')
     const users = await eventsOfType(agent.session, 'user/message')
     expect(users.map(({ data }) => data.message.source.kind)).toEqual(['plugin', 'user', 'user', 'plugin', 'user'])
-    expect(users[0]?.data.message.content[0]?.text).toContain('It is Monday.')
-    expect(users[3]?.data.message.content[0]?.text).toContain('It is Tuesday.')
+    expect(contentText(users[0]?.data.message.content ?? [])).toContain('It is Monday.')
+    expect(contentText(users[3]?.data.message.content ?? [])).toContain('It is Tuesday.')
   })
 
   it('ends at max-tokens without running the calls of the cut answer', async () => {

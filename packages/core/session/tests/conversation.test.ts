@@ -11,7 +11,8 @@ async function ephemeral(): Promise<Session> {
 
 const texts = (messages: readonly LlmMessage[]): string[] =>
   messages.map(
-    ({ role, content }) => `${role}: ${content.map((each) => ('text' in each ? each.text : each.id)).join(' ')}`,
+    ({ role, content }) =>
+      `${role}: ${content.map((each) => ('text' in each ? each.text : 'id' in each ? each.id : each.type)).join(' ')}`,
   )
 
 describe('the conversation', () => {

@@ -2,7 +2,7 @@
 import { errorMessage, HarnessError } from '@deepseek-ai/cordis'
 import { JsonValueError, ToolArgsError, ToolOutputError } from './errors.ts'
 import { snapshotJson } from './json.ts'
-import type { ContentBlock, Json } from './presentation.ts'
+import { IMAGE_TYPES, type ContentBlock, type ImageBlock, type ImageType, type Json } from './presentation.ts'
 import { unknownArgumentHints } from './schema/hints.ts'
 import { validatorFor, type Validator } from './schema/validate.ts'
 import type { Call } from './execution.ts'
@@ -90,11 +90,26 @@ export function contentViolation(blocks: unknown): string | undefined {
   if (!Array.isArray(blocks)) return `${kindOf(blocks)} instead of an array of content blocks`
   for (let index = 0; index < blocks.length; index++) {
     const { type, text } = (blocks[index] ?? {}) as { type?: unknown; text?: unknown }
+    if (type === 'image') {
+      const wrong = imageViolation(blocks[index] as Partial<Record<keyof ImageBlock, unknown>>)
+      if (wrong !== undefined) return `an image block ${wrong} at [${index}]`
+      continue
+    }
     if (type !== 'text') return `a block of unknown type ${JSON.stringify(type) ?? kindOf(type)} at [${index}]`
     if (typeof text !== 'string') return `a text block without text at [${index}]`
   }
   return undefined
 }
+
+function imageViolation({ mediaType, data }: Partial<Record<keyof ImageBlock, unknown>>): string | undefined {
+  if (!IMAGE_TYPES.includes(mediaType as ImageType)) {
+    return `of type ${JSON.stringify(mediaType) ?? kindOf(mediaType)} instead of ${IMAGE_TYPES.join(', ')}`
+  }
+  const isBase64 = typeof data === 'string' && data !== '' && data.length % 4 === 0 && BASE64.test(data)
+  return isBase64 ? undefined : 'whose data is no base64 with padding'
+}
+
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/
 
 export interface FailureOptions {
   cause?: unknown

@@ -11,7 +11,7 @@ import { snapshotJson } from './json.ts'
 import type { ToolLayers } from './layers.ts'
 import { failure, nameOf, success, textContent, thrownFailure, withContexts } from './outcome.ts'
 import { isResultShape, postDecision, preDecision } from './policy.ts'
-import type { ContentBlock } from './presentation.ts'
+import { contentText, type ContentBlock } from './presentation.ts'
 import type { JsonSchema } from './schema/types.ts'
 import { knownValidator } from './schema/validate.ts'
 import type {
@@ -354,7 +354,7 @@ function abortedBeforeDispatch(): ToolFailure {
 
 function blocked(decision: PostDecision & { kind: 'block' }): ToolExecutionResult {
   const content = snapshotJson(decision.feedback) as unknown as readonly ContentBlock[]
-  const text = content.map((block) => block.text).join('\n')
+  const text = contentText(content)
   const message = text === '' ? 'tool result blocked by post-execute policy' : text
   const shown = content.length === 0 ? textContent(message) : content
   return withContexts(failure('BLOCKED', message, { content: shown }), decision.additionalContexts)

@@ -10,7 +10,18 @@ export interface TextBlock {
   readonly type: 'text'
   readonly text: string
 }
-export type ContentBlock = TextBlock
+
+export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
+export type ImageType = (typeof IMAGE_TYPES)[number]
+
+/** A picture. A model that takes none reads `imageText` in its place. */
+export interface ImageBlock {
+  readonly type: 'image'
+  readonly mediaType: ImageType
+  /** The file in base64, on one line and with padding. */
+  readonly data: string
+}
+export type ContentBlock = TextBlock | ImageBlock
 
 export type GenericKind = 'read' | 'edit' | 'delete' | 'move' | 'search' | 'execute' | 'fetch' | 'other'
 
@@ -139,7 +150,18 @@ export type SearchResultView = SearchViewBase &
 
 export type ToolResultView = GenericResultView | TerminalResultView | DiffResultView | ReadResultView | SearchResultView
 
-/** The text of content blocks, joined by newlines. */
+/** The text of content blocks, joined by newlines. An image is a line that names its type and size. */
 export function contentText(content: readonly ContentBlock[]): string {
-  return content.map((block) => block.text).join('\n')
+  return content.map((block) => (block.type === 'text' ? block.text : imageText(block))).join('\n')
+}
+
+/** `[image/png, 1,234 bytes]` */
+export function imageText({ mediaType, data }: ImageBlock): string {
+  return `[${mediaType}, ${imageBytes(data).toLocaleString('en')} bytes]`
+}
+
+/** The size of a file from its base64. */
+function imageBytes(data: string): number {
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  return Math.max(0, (data.length / 4) * 3 - padding)
 }

@@ -10,6 +10,7 @@
 // - "write uses oldText: null", "the UI adapter supplies session context", "the adapter adds any fallback framing": diff cards and hosts.
 // - "tools never import a UI or transport type": a rule for the tool packages.
 // - "programs can inspect only its name, toolName and message": the contract suite of code runtimes.
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Context, createScope, type Scope } from '@deepseek-ai/cordis'
 import { describe, expect, it, vi } from 'vitest'
@@ -780,11 +781,11 @@ describe('Code Mode reaches your tool for free', () => {
     tools.register(bodyTool('large', () => 'x'.repeat(10_000)))
     const spilled: number[] = []
     ctx.on('tools/post-execute', (exec, result, next) => {
-      if (exec.name === 'run_code') spilled.push(result.content[0]?.text.length ?? 0)
+      if (exec.name === 'run_code') spilled.push(contentText(result.content).length)
       return next()
     })
     const result = await program('const text = await tools.large({}); print(text); return text')
-    expect(Buffer.byteLength(result.content.map((block) => block.text).join('\n'))).toBeLessThanOrEqual(200)
+    expect(Buffer.byteLength(contentText(result.content))).toBeLessThanOrEqual(200)
     expect(spilled).toEqual([20_001])
   })
 })

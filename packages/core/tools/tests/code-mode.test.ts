@@ -1,6 +1,6 @@
 import { Context, createScope } from '@deepseek-ai/cordis'
 import { describe, expect, it, vi } from 'vitest'
-import ToolRegistry, { CallScheduler, defineTool, type SubCallEvent, type ToolMode } from '../src/index.ts'
+import ToolRegistry, { CallScheduler, contentText, defineTool, type SubCallEvent, type ToolMode } from '../src/index.ts'
 import { sdkText } from '../src/code/sdk.ts'
 import { bodyTool, failureOf, greet, harness, type Harness } from './fixtures.ts'
 import { inProcessRuntime, provideRuntime } from './program-runner.ts'
@@ -267,6 +267,24 @@ describe('programs', () => {
       concludesTurn: true,
       additionalContexts: [{ content: 'remember', source: { kind: 'plugin', plugin: 'p' } }],
     })
+  })
+
+  it('carry their pictures out beside the result, and the value into the program', async () => {
+    const { events, tools, program } = await coding()
+    const image = { type: 'image', mediaType: 'image/png', data: 'AAAA' } as const
+    tools.register({
+      ...bodyTool('look', () => 'value'),
+      output: { schema: { type: 'string' }, render: (_args, value) => [{ type: 'text', text: String(value) }, image] },
+    })
+    const result = await program('return await tools.look({})', { callId: 'c1' })
+    expect(contentText(result.content)).toContain('value')
+    expect(result.additionalContexts).toEqual([
+      {
+        source: { kind: 'tool', callId: 'c1' },
+        content: [{ type: 'text', text: 'From look, called by the program in c1:' }, image],
+      },
+    ])
+    expect(events.at(-1)).toMatchObject({ kind: 'end', content: [{ text: 'value' }, { text: '[image/png, 3 bytes]' }] })
   })
 
   it('print live', async () => {

@@ -1,4 +1,5 @@
 // What a body may say besides its value, and what bounds and outlives a call.
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { describe, expect, it, vi } from 'vitest'
 import ToolRegistry, { defineTool, type ContextMessage, type ToolExecutionResult } from '../src/index.ts'
 import { Context } from '@deepseek-ai/cordis'
@@ -67,8 +68,7 @@ describe('concludeTurn', () => {
 })
 
 describe('maxResultBytes', () => {
-  const sizes = (result: ToolExecutionResult): number =>
-    Buffer.byteLength(result.content.map((block) => block.text).join('\n'))
+  const sizes = (result: ToolExecutionResult): number => Buffer.byteLength(contentText(result.content))
 
   it('bounds every outcome in bytes, between code points, keeping head and tail', async () => {
     const { ctx, tools, call } = await harness()
@@ -91,8 +91,10 @@ describe('maxResultBytes', () => {
     for (const result of [await call('ok'), await call('bad'), await call('asks', { bytes: 300 })]) {
       expect(sizes(result)).toBeLessThanOrEqual(300)
       const [block] = result.content
-      expect(block?.text).toMatch(/head 😀.*\n\[\d+ of \d+ bytes are missing here.*\]\n.*tail$/su)
-      expect(block?.text).not.toContain('\uFFFD')
+      expect(contentText(block === undefined ? [] : [block])).toMatch(
+        /head 😀.*\n\[\d+ of \d+ bytes are missing here.*\]\n.*tail$/su,
+      )
+      expect(contentText(block === undefined ? [] : [block])).not.toContain('\uFFFD')
     }
     expect(await call('ok')).toMatchObject({ value: long })
     ctx.on('tools/pre-execute', () => ({ kind: 'deny', reason: long }))

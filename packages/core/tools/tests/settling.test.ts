@@ -1,4 +1,5 @@
 // Calls whose body, wrapper or policy misbehaves just where a call settles. Each ends with one outcome of its own; none rejects or hangs.
+import { contentText } from '@deepseek-ai/dsh-tools'
 import { getEventListeners } from 'node:events'
 import { Context, createScope } from '@deepseek-ai/cordis'
 import { describe, expect, it, vi } from 'vitest'
@@ -239,7 +240,7 @@ it('bounds the result of a tool that is unregistered while its body runs', async
   )
   const result = await call('t')
   expect(result).toMatchObject({ value: 'x'.repeat(1000) })
-  expect(Buffer.byteLength(result.content[0]?.text ?? '')).toBeLessThanOrEqual(100)
+  expect(Buffer.byteLength(contentText(result.content))).toBeLessThanOrEqual(100)
 })
 
 it('leaves a scope whole whose registration was refused', async () => {

@@ -1,7 +1,7 @@
 // From a failure of the file service to one that tells the model what to do next. Codes stay; the message gains a sentence.
 import { FsError, type FsErrorCode } from '@deepseek-ai/dsh-fs'
 
-export type FsOperation = 'read' | 'list' | 'write' | 'edit'
+export type FsOperation = 'read' | 'image' | 'list' | 'write' | 'edit'
 
 type Advice = Partial<Record<FsErrorCode, string>>
 
@@ -18,6 +18,13 @@ const BY_OPERATION: Readonly<Record<FsOperation, Advice>> = {
     FS_NOT_REGULAR_FILE: 'For what a folder holds, use list_dir. Devices and pipes cannot be read.',
     FS_NOT_TEXT: 'Only text can be read. A command such as file, strings or xxd can look into it.',
     FS_TOO_LARGE: 'Convert it to UTF-8 with a command first, into a file of its own.',
+    FS_STALE_VERSION: 'Read it again.',
+    FS_SANDBOX_DENIED: 'It may hold credentials. Do without it, or ask the person for what you need of it.',
+  },
+  image: {
+    FS_NOT_FOUND: 'Look for it with list_dir.',
+    FS_NOT_REGULAR_FILE: 'Name a file.',
+    FS_TOO_LARGE: 'Make it smaller with a command first, into a file of its own.',
     FS_STALE_VERSION: 'Read it again.',
     FS_SANDBOX_DENIED: 'It may hold credentials. Do without it, or ask the person for what you need of it.',
   },

@@ -6,6 +6,8 @@ import { Config, TOOL_FS_DEFAULTS, type ToolFsConfig } from './config.ts'
 import { editTool, multiEditTool } from './edit.ts'
 import { hostEvents } from './events.ts'
 import { listDirTool } from './list-dir.ts'
+import { followModels } from './image-access.ts'
+import { readImageTool } from './read-image.ts'
 import { readTool } from './read.ts'
 import type { FsToolServices, FsToolSetup } from './services.ts'
 import { TargetQueue } from './target-queue.ts'
@@ -23,6 +25,7 @@ export { Config }
 
 export interface FsTools {
   readonly read: ToolDefinition
+  readonly read_image: ToolDefinition
   readonly list_dir: ToolDefinition
   readonly write: ToolDefinition
   readonly edit: ToolDefinition
@@ -32,7 +35,12 @@ export interface FsTools {
 /** The definitions, for hosts that register tools by hand. What the services cannot do is left out of the parameters. */
 export function fsTools(services: FsToolServices, options: Partial<ToolFsConfig> = {}): FsTools {
   const setup = { services, config: fillDefaults(TOOL_FS_DEFAULTS, options), queue: new TargetQueue() }
-  return { read: readTool(setup), list_dir: listDirTool(setup), ...changeTools(setup) }
+  return {
+    read: readTool(setup),
+    read_image: readImageTool(setup),
+    list_dir: listDirTool(setup),
+    ...changeTools(setup),
+  }
 }
 
 function changeTools(setup: FsToolSetup): Pick<FsTools, 'write' | 'edit' | 'multi_edit'> {
@@ -68,6 +76,10 @@ export function apply(ctx: Context, options: Partial<ToolFsConfig> = {}): void {
       )
     })
   }
+  ctx.inject(['llm'], (child) => {
+    services.readsImages = followModels(child, readImageTool(setup))
+    child.effect(() => () => void delete services.readsImages, 'tool-fs.readsImages')
+  })
   ctx.inject(['systemPrompt'], (child) => {
     child.systemPrompt.section(SECTION)
   })

@@ -46,6 +46,8 @@ Folders are listed by list_dir; binary files are refused. Read a file before you
   })
 }
 
+const PICTURE = /\.(png|jpe?g|gif|webp)$/i
+
 interface Window {
   readonly path: string
   readonly offset: number
@@ -67,6 +69,9 @@ async function readFile(setup: FsToolSetup, window: Window, exec: ToolExecution)
   try {
     found = await services.fs.readLines(target, range, { signal, policy })
   } catch (error) {
+    const isPicture = errorCode(error) === 'FS_NOT_TEXT' && PICTURE.test(target.path)
+    if (isPicture && services.readsImages?.(agent) === true)
+      throw advised(error, 'To look at a picture, use read_image.')
     if (errorCode(error) !== 'FS_NOT_FOUND') throw error
     services.events?.observed({ key: target.key, observation: ABSENT, agent })
     throw advised(error, await alike(setup, target, policy))

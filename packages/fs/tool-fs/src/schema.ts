@@ -1,6 +1,6 @@
 // What the file tools take and return: the canonical values, facts only. Receipts and hunks are those of the file service.
 import type { FsFingerprint, FsReceipt, FsTarget, FsWriteResult } from '@deepseek-ai/dsh-fs'
-import type { InferValue, ValueSchemaSpec } from '@deepseek-ai/dsh-tools'
+import { IMAGE_TYPES, type InferValue, type ValueSchemaSpec } from '@deepseek-ai/dsh-tools'
 
 /** Not blank. */
 const PATH_PATTERN = '\\S'
@@ -158,6 +158,20 @@ export const CHANGE_VALUE = {
   additionalProperties: false,
 } as const satisfies ValueSchemaSpec
 
+export const IMAGE_VALUE = {
+  type: 'object',
+  properties: {
+    path: { ...text, description: 'Absolute.' },
+    mediaType: { type: 'string', enum: [...IMAGE_TYPES], required: true },
+    width: { ...count, description: 'Pixels.' },
+    height: { ...count, description: 'Pixels.' },
+    bytes: count,
+    data: { ...text, description: 'The file in base64.' },
+  },
+  additionalProperties: false,
+} as const satisfies ValueSchemaSpec
+
+export type ImageValue = InferValue<typeof IMAGE_VALUE>
 export type ReadValue = InferValue<typeof READ_VALUE>
 export type ListValue = InferValue<typeof LIST_VALUE>
 export type ChangeValue = InferValue<typeof CHANGE_VALUE>

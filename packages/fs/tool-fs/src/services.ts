@@ -16,6 +16,8 @@ export interface FsToolServices {
   readonly fs: Fs
   /** Fences reads and writes. Omitted: not fenced. */
   readonly sandboxPolicy?: SandboxPolicies | undefined
+  /** Whether the calling agent can look at pictures. Omitted: it cannot. */
+  readonly readsImages?: ((agent: ToolExecution['agent']) => boolean) | undefined
   /** Asks a person to let one write pass that the fence refuses. */
   readonly approval?: ApprovalService | undefined
   /** Who is told what was seen, and asked before a write. Omitted: nobody. */

@@ -1,3 +1,4 @@
+import { contentText } from '@deepseek-ai/dsh-tools'
 import type { ToolCallView, ToolDefinition, ToolResultView } from '@deepseek-ai/dsh-tools'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { calls, startHost, tempFolder, type TestHost } from './host.ts'
@@ -36,7 +37,7 @@ const terminal: Presenters = {
   presentCall: (args: { command: string }): ToolCallView => ({ card: 'terminal', title: args.command }),
   presentResult: (args: { command: string }, { content, meta }): ToolResultView => ({
     card: 'terminal',
-    title: `${args.command} (${content[0]?.text})`,
+    title: `${args.command} (${contentText(content)})`,
     exitCode: (meta as { exitCode: number }).exitCode,
   }),
 }

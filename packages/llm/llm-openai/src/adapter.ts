@@ -1,7 +1,7 @@
 // The adapter: one streaming chat completion over the `openai` library, from connection to terminal chunk.
 import { errorMessage } from '@deepseek-ai/cordis'
 import { failureChunk, type LlmAdapter, type LlmChunk, type LlmRequest } from '@deepseek-ai/dsh-llm'
-import type { ProviderSpec } from './config.ts'
+import { inputOf, type ProviderSpec } from './config.ts'
 import { connectionOf, shownURL, statusOf, store, type Connection } from './connection.ts'
 import { DeltaReader } from './deltas.ts'
 import { ProviderSettingsError } from './errors.ts'
@@ -18,6 +18,7 @@ export function openAiAdapter(spec: ProviderSpec, env: NodeJS.ProcessEnv): LlmAd
   return {
     provider: spec.provider,
     status: () => statusOf(spec, env),
+    inputOf: (model) => inputOf(spec, model),
     stream: (request) => answer(request, spec, env),
     async configure(settings) {
       try {

@@ -1,10 +1,13 @@
 // The config of one provider row: its shape, its validation, its defaults.
+import type { ModelInput } from '@deepseek-ai/dsh-llm'
 
 export interface ModelEntry {
   id: string
   name?: string
   /** Tokens. */
   contextWindow?: number
+  /** What it reads. Default: `input` of the provider. */
+  input?: ModelInput[]
 }
 
 export interface OpenAiConfig {
@@ -28,6 +31,8 @@ export interface OpenAiConfig {
   timeoutMs?: number
   /** Longest wait for the start of an answer, in milliseconds, at most 300000. Default 120000. */
   connectTimeoutMs?: number
+  /** What models read that do not say so themselves, unlisted ones among them. Default: text alone. */
+  input?: ModelInput[]
   /** Send reasoning back with assistant turns that called tools. Default: only for `deepseek`, which asks for it. */
   echoReasoning?: boolean
 }
@@ -47,6 +52,7 @@ export interface ProviderSpec {
   readonly timeoutMs: number
   readonly connectTimeoutMs: number
   readonly echoReasoning: boolean
+  readonly input: readonly ModelInput[]
   /** OpenAI itself wants `max_completion_tokens` and takes a cache key; other servers may refuse both. */
   readonly isOpenAi: boolean
 }
@@ -75,8 +81,8 @@ const PRESETS = new Map<string, Preset>([
       label: 'OpenAI',
       baseURL: 'https://api.openai.com/v1',
       models: [
-        { id: 'gpt-5', name: 'GPT-5', contextWindow: 400_000 },
-        { id: 'gpt-5-mini', name: 'GPT-5 mini', contextWindow: 400_000 },
+        { id: 'gpt-5', name: 'GPT-5', contextWindow: 400_000, input: ['text', 'image'] },
+        { id: 'gpt-5-mini', name: 'GPT-5 mini', contextWindow: 400_000, input: ['text', 'image'] },
       ],
     },
   ],
@@ -105,6 +111,7 @@ export function resolveConfig(config: OpenAiConfig): ProviderSpec {
     timeoutMs: config.timeoutMs ?? LONGEST_WAIT_MS,
     connectTimeoutMs: config.connectTimeoutMs ?? 120_000,
     echoReasoning: config.echoReasoning ?? provider === 'deepseek',
+    input: config.input ?? ['text'],
     isOpenAi: provider === 'openai',
   }
 }
@@ -140,23 +147,31 @@ const CHECKS: Record<keyof OpenAiConfig, Check> = {
   apiKeyEnv: text,
   baseURLEnv: text,
   models: (value) =>
-    Array.isArray(value) && value.every(isModel) ? undefined : 'a list of model ids or {id, name?, contextWindow?}',
+    Array.isArray(value) && value.every(isModel)
+      ? undefined
+      : 'a list of model ids or {id, name?, contextWindow?, input?}',
   home: text,
   requireKey: flag,
   timeoutMs: wait,
   connectTimeoutMs: wait,
   echoReasoning: flag,
+  input: (value) => (isInput(value) ? undefined : 'a list of "text" and "image", with "text"'),
+}
+
+function isInput(value: unknown): boolean {
+  return Array.isArray(value) && value.includes('text') && value.every((each) => each === 'text' || each === 'image')
 }
 
 function isModel(value: unknown): boolean {
   if (typeof value === 'string') return value !== ''
   if (typeof value !== 'object' || value === null) return false
-  const { id, name, contextWindow } = value as Record<string, unknown>
+  const { id, name, contextWindow, input } = value as Record<string, unknown>
   return (
     typeof id === 'string' &&
     id !== '' &&
     (name === undefined || typeof name === 'string') &&
-    (contextWindow === undefined || (typeof contextWindow === 'number' && contextWindow > 0))
+    (contextWindow === undefined || (typeof contextWindow === 'number' && contextWindow > 0)) &&
+    (input === undefined || isInput(input))
   )
 }
 
@@ -183,4 +198,9 @@ function validate(value: unknown): ValidatedConfig {
 /** Never quotes what may be a key. */
 function shown(field: string, value: unknown): string {
   return field === 'apiKey' || field === '' ? `a ${value === null ? 'null' : typeof value}` : JSON.stringify(value)
+}
+
+/** What a model reads, listed or not. */
+export function inputOf({ models, input }: ProviderSpec, model: string): readonly ModelInput[] {
+  return models.find(({ id }) => id === model)?.input ?? input
 }

@@ -1,7 +1,7 @@
 // Where requests of a provider go and with which key: config, then environment, then what a person stored.
 import { errorMessage } from '@deepseek-ai/cordis'
 import type { LlmModel, LlmProviderSettings, LlmProviderStatus } from '@deepseek-ai/dsh-llm'
-import { blankless, type ProviderSpec } from './config.ts'
+import { blankless, inputOf, type ModelEntry, type ProviderSpec } from './config.ts'
 import { ProviderSettingsError } from './errors.ts'
 import { readSettings, writeSettings, type StoredSettings } from './settings.ts'
 
@@ -114,9 +114,14 @@ export function statusOf(spec: ProviderSpec, env: NodeJS.ProcessEnv): LlmProvide
 }
 
 function modelsOf(spec: ProviderSpec, preferred: string | undefined): LlmModel[] {
-  const models = spec.models.map((model) => ({ provider: spec.provider, ...model }))
+  const listed = (model: ModelEntry): LlmModel => ({
+    provider: spec.provider,
+    ...model,
+    ...(inputOf(spec, model.id).includes('image') ? { input: ['text', 'image'] } : {}),
+  })
+  const models = spec.models.map(listed)
   if (preferred === undefined) return models
-  const known = models.find((model) => model.id === preferred) ?? { provider: spec.provider, id: preferred }
+  const known = models.find((model) => model.id === preferred) ?? listed({ id: preferred })
   return [known, ...models.filter((model) => model.id !== preferred)]
 }
 

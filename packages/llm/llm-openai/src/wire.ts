@@ -1,9 +1,9 @@
 // Turns a provider-neutral request into the body of a chat completion. Sends only what any compatible server must take.
-import { contentText, type JsonSchema, type ToolSchema } from '@deepseek-ai/dsh-tools'
+import { imageText, type ContentBlock, type ImageBlock, type JsonSchema, type ToolSchema } from '@deepseek-ai/dsh-tools'
 import type { AssistantMessage, LlmMessage, LlmRequest } from '@deepseek-ai/dsh-llm'
 import type OpenAI from 'openai'
 import { CallIds } from './call-ids.ts'
-import type { ProviderSpec } from './config.ts'
+import { inputOf, type ProviderSpec } from './config.ts'
 
 type Body = OpenAI.ChatCompletionCreateParamsStreaming
 type WireMessage = OpenAI.ChatCompletionMessageParam
@@ -14,10 +14,14 @@ export function bodyOf(request: LlmRequest, spec: ProviderSpec): Body {
   const ids = new CallIds(idsOf(request.messages))
   const messages: WireMessage[] = []
   if (request.system !== '') messages.push({ role: 'system', content: wellFormed(request.system) })
+  const pictures = new Pictures(inputOf(spec, request.model).includes('image'))
   for (const message of request.messages) {
-    const mapped = messageOf(message, ids, spec)
+    // The answers to the calls of one step have to stand together.
+    if (message.role !== 'tool') messages.push(...pictures.taken())
+    const mapped = messageOf(message, ids, spec, pictures)
     if (mapped !== undefined) messages.push(mapped)
   }
+  messages.push(...pictures.taken())
   return {
     model: request.model,
     messages,
@@ -42,17 +46,64 @@ function* idsOf(messages: readonly LlmMessage[]): Generator<string, void, void> 
   }
 }
 
-function messageOf(message: LlmMessage, ids: CallIds, spec: ProviderSpec): WireMessage | undefined {
+function messageOf(message: LlmMessage, ids: CallIds, spec: ProviderSpec, pictures: Pictures): WireMessage | undefined {
   switch (message.role) {
     case 'user':
-      return { role: 'user', content: wellFormed(contentText(message.content)) }
+      return { role: 'user', content: pictures.inside(message.content) }
     case 'tool': {
-      const text = wellFormed(contentText(message.content))
+      const text = pictures.after(message.content, ids.of(message.callId))
       return { role: 'tool', tool_call_id: ids.of(message.callId), content: text === '' ? '(no output)' : text }
     }
     default:
       return assistantOf(message, ids, spec)
   }
+}
+
+type Parts = OpenAI.ChatCompletionContentPart[]
+
+/**
+ * Where images go. Only messages of a user may hold them, so those of a tool follow in a message of their own. A model that reads no
+ * images gets a line in place of each.
+ */
+class Pictures {
+  private readonly read: boolean
+  private waiting: Parts = []
+
+  constructor(read: boolean) {
+    this.read = read
+  }
+
+  inside(content: readonly ContentBlock[]): string | Parts {
+    if (!this.read || !content.some((block) => block.type === 'image')) return wellFormed(this.textOf(content))
+    return content.map((block) => (block.type === 'text' ? textPart(block.text) : imagePart(block)))
+  }
+
+  /** The text of a tool's answer, and its images kept for the message that follows. */
+  after(content: readonly ContentBlock[], callId: string): string {
+    const images = this.read ? content.filter((block) => block.type === 'image') : []
+    if (images.length > 0) this.waiting.push(textPart(`From the call ${callId}:`), ...images.map(imagePart))
+    return wellFormed(this.textOf(content))
+  }
+
+  /** The message with the images of the answers before it, if there are any. */
+  taken(): WireMessage[] {
+    const content = this.waiting
+    this.waiting = []
+    return content.length === 0 ? [] : [{ role: 'user', content }]
+  }
+
+  private textOf(content: readonly ContentBlock[]): string {
+    const shown = this.read ? 'shown below' : 'not shown, since this model reads no images'
+    return content.map((block) => (block.type === 'text' ? block.text : `${imageText(block)} ${shown}`)).join('\n')
+  }
+}
+
+function textPart(text: string): Parts[number] {
+  return { type: 'text', text: wellFormed(text) }
+}
+
+function imagePart({ mediaType, data }: ImageBlock): Parts[number] {
+  return { type: 'image_url', image_url: { url: `data:${mediaType};base64,${data}` } }
 }
 
 /** Undefined for a turn that left nothing but reasoning: servers refuse an assistant message without content and calls. */

@@ -4,7 +4,15 @@ import { llmConfig, type LlmConfig } from './config.ts'
 import { LlmError, failureChunk } from './errors.ts'
 import { guardedStream, type StopStream } from './guarded-stream.ts'
 import { defaultModel, resolveModel, unknownProvider } from './resolve.ts'
-import type { LlmAdapter, LlmChunk, LlmProviderSettings, LlmProviderStatus, LlmRequest, ModelRef } from './types.ts'
+import type {
+  LlmAdapter,
+  LlmChunk,
+  LlmProviderSettings,
+  LlmProviderStatus,
+  LlmRequest,
+  ModelInput,
+  ModelRef,
+} from './types.ts'
 
 declare module '@deepseek-ai/cordis' {
   interface Context {
@@ -87,6 +95,17 @@ export class Llm extends Service {
         }
       }
     })
+  }
+
+  /** What a model reads: what its provider says, otherwise text alone. Does not throw. */
+  inputOf({ provider, model }: ModelRef): readonly ModelInput[] {
+    const adapter = this.registrations.get(provider)?.adapter
+    try {
+      const listed = adapter?.status().models.find(({ id }) => id === model)
+      return adapter?.inputOf?.(model) ?? listed?.input ?? ['text']
+    } catch {
+      return ['text'] // an adapter whose status cannot be read says so in `status()`
+    }
   }
 
   /**

@@ -1,5 +1,5 @@
 // The contract of model adapters: one provider-neutral streaming request. No behaviour lives here.
-import type { ContentBlock, ToolSchema } from '@deepseek-ai/dsh-tools'
+import type { ContentBlock, TextBlock, ToolSchema } from '@deepseek-ai/dsh-tools'
 
 export interface ReasoningBlock {
   readonly type: 'reasoning'
@@ -12,7 +12,7 @@ export interface ToolCallBlock {
   /** Raw JSON text exactly as the model wrote it. */
   readonly arguments: string
 }
-export type AssistantBlock = ContentBlock | ReasoningBlock | ToolCallBlock
+export type AssistantBlock = TextBlock | ReasoningBlock | ToolCallBlock
 
 export interface UserMessage {
   readonly role: 'user'
@@ -113,7 +113,11 @@ export interface LlmModel {
   readonly name?: string
   /** Tokens. */
   readonly contextWindow?: number
+  /** What it reads. Default: text alone. An adapter puts text in place of what its model does not read, and never fails for it. */
+  readonly input?: readonly ModelInput[]
 }
+
+export type ModelInput = 'text' | 'image'
 
 /** What a person can be told about a provider without showing a secret. */
 export interface LlmProviderStatus {
@@ -142,6 +146,8 @@ export interface LlmProviderSettings {
 export interface LlmAdapter {
   readonly provider: string
   status(): LlmProviderStatus
+  /** What a model reads, listed or not. Omitted: what `status` says of it. */
+  inputOf?(model: string): readonly ModelInput[]
   /** Contract: never throws and never rejects; a failure is the terminal chunk. Stops soon after `request.signal` fires. */
   stream(request: LlmRequest): AsyncIterable<LlmChunk>
   /** Stores settings durably and uses them from the next request on. */

@@ -114,7 +114,7 @@ function told(event: SessionEvent, cards: CardTexts): string | undefined {
     case 'user/message':
       return `\n> ${indented(textOf(event.data.message.content), '  ')}`
     case 'assistant/message':
-      return textOf(event.data.content.filter((block): block is ContentBlock => block.type === 'text'))
+      return textOf(event.data.content.filter((block) => block.type === 'text'))
     case 'tool/call':
       return `\n* ${event.data.name}: ${indented(cards.title(event.data), '  ')}`
     case 'tool/result': {

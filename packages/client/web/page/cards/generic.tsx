@@ -1,5 +1,5 @@
 // The generic card: arguments as key and value or as JSON, then what came back. The fallback for every view that is not known here.
-import { contentText, type Json } from '@deepseek-ai/dsh-tools/presentation'
+import { contentText, imageText, type Json } from '@deepseek-ai/dsh-tools/presentation'
 import { t } from '../strings.ts'
 import type { CallItem } from '../state/items.ts'
 import { parseArguments } from './describe.ts'
@@ -81,6 +81,20 @@ function resultText(item: CallItem): string {
   return item.outcome ? contentText(item.outcome.content) : item.output
 }
 
+/** Pictures of a result, from the log. */
+function Images({ item }: { item: CallItem }) {
+  const images = (item.outcome?.content ?? []).filter((block) => block.type === 'image')
+  return images.map(({ mediaType, data }, index) => (
+    <div key={index} className="border-b border-line bg-sunken p-3 last:border-b-0">
+      <img
+        className="max-h-[420px] max-w-full rounded-control object-contain"
+        src={`data:${mediaType};base64,${data}`}
+        alt={imageText({ type: 'image', mediaType, data })}
+      />
+    </div>
+  ))
+}
+
 function Body({ item }: { item: CallItem }) {
   const failure = failureText(item)
   const text = failure ? beyondMessage(item) : resultText(item)
@@ -88,6 +102,7 @@ function Body({ item }: { item: CallItem }) {
     <>
       <Input value={inputOf(item)} />
       {failure && <ErrorBand text={failure} />}
+      <Images item={item} />
       {text !== '' && <TextLines text={text} label={t.result} />}
       {text === '' && !failure && (
         <div className="px-3 py-2 text-meta text-ink3">{item.phase === 'done' ? t.noOutput : t.noOutputYet}</div>

@@ -1,5 +1,5 @@
 // Carries the calls of one program into the pipeline: in order, overlapping where tools allow it, until the run is over.
-import { contentText, type ContentBlock, type Json } from '../presentation.ts'
+import { contentText, imageText, type ContentBlock, type Json } from '../presentation.ts'
 import { onAbort } from '../abort-hub.ts'
 import { boundContent } from '../bound.ts'
 import { CallScheduler } from '../scheduler.ts'
@@ -96,6 +96,15 @@ export class Bridge {
       commit: (outcome) => {
         if ('skipped' in outcome) return
         const { result, durationMs } = outcome
+        // A program gets values, which have no pictures: what it has asked for reaches the model beside its result.
+        const images = result.isError ? [] : result.content.filter((block) => block.type === 'image')
+        if (images.length > 0) {
+          const text = `From ${name}, called by the program in ${exec.callId}:`
+          exec.deferContext({
+            source: { kind: 'tool', callId: exec.callId },
+            content: [{ type: 'text', text }, ...images],
+          })
+        }
         for (const context of result.additionalContexts ?? []) exec.deferContext(context)
         if (!result.isError && result.concludesTurn === true) exec.concludeTurn()
         const error = result.isError ? { error: { code: result.error.code, message: result.error.message } } : {}
@@ -113,6 +122,12 @@ export class Bridge {
   }
 }
 
-function shown(content: readonly ContentBlock[]): readonly ContentBlock[] {
+function shown(given: readonly ContentBlock[]): readonly ContentBlock[] {
+  const content = given.some((block) => block.type === 'image') ? given.map(named) : given
   return contentText(content).length > MAX_SHOWN_BYTES / 3 ? boundContent(content, MAX_SHOWN_BYTES) : content
+}
+
+/** Pictures are large, and reach the model beside the result of the program. */
+function named(block: ContentBlock): ContentBlock {
+  return block.type === 'image' ? { type: 'text', text: imageText(block) } : block
 }

@@ -12,6 +12,9 @@ import { describe, it } from 'vitest'
 
 const made = (name: keyof FsTools) => (ctx: Context) => fsTools({ fs: ctx.fs })[name]
 
+/** One pixel. */
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
 const world: Pick<ToolCheckOptions, 'plugins' | 'setup' | 'teardown' | 'normalize'> = {
   async plugins(ctx) {
     await ctx.plugin(FsLocal)
@@ -23,6 +26,7 @@ const world: Pick<ToolCheckOptions, 'plugins' | 'setup' | 'teardown' | 'normaliz
     writeFileSync(join(cwd, 'crlf.txt'), 'one\r\ntwo\r\n')
     writeFileSync(join(cwd, 'long.txt'), 'x'.repeat(5000) + '\n'.repeat(5000))
     writeFileSync(join(cwd, 'binary'), Buffer.from([0, 1, 2, 3]))
+    writeFileSync(join(cwd, 'dot.png'), Buffer.from(PNG, 'base64'))
     symlinkSync('a.txt', join(cwd, 'link'))
     return { cwd }
   },
@@ -38,6 +42,13 @@ testTool({ describe, it }, made('read'), {
   title: 'read',
   args: [{ path: 'a.txt' }, { path: 'crlf.txt', offset: 2 }, { path: 'long.txt', offset: 3000, limit: 10 }],
   arbitraries: (fc) => ({ path: fc.constantFrom(...PATHS) }),
+})
+
+testTool({ describe, it }, made('read_image'), {
+  ...world,
+  title: 'read_image',
+  args: [{ path: 'dot.png' }],
+  arbitraries: (fc) => ({ path: fc.constantFrom('dot.png', ...PATHS) }),
 })
 
 testTool({ describe, it }, made('list_dir'), {

@@ -1,5 +1,6 @@
 // The shape of each card's view, as a client may rely on it. The types make this file follow the vocabulary of dsh-tools.
 import {
+  IMAGE_TYPES,
   compileValueSchema,
   validatorFor,
   type JsonSchema,
@@ -11,14 +12,31 @@ import {
 
 type Fields = Readonly<Record<string, PropertySpec>>
 
-const CONTENT: PropertySpec = {
+/** Content blocks, as a tool renders them and a card may hold them. */
+export const CONTENT = {
   type: 'array',
   items: {
-    type: 'object',
-    properties: { type: { type: 'string', const: 'text', required: true }, text: { type: 'string', required: true } },
-    additionalProperties: false,
+    oneOf: [
+      {
+        type: 'object',
+        properties: {
+          type: { type: 'string', const: 'text', required: true },
+          text: { type: 'string', required: true },
+        },
+        additionalProperties: false,
+      },
+      {
+        type: 'object',
+        properties: {
+          type: { type: 'string', const: 'image', required: true },
+          mediaType: { type: 'string', enum: [...IMAGE_TYPES], required: true },
+          data: { type: 'string', required: true },
+        },
+        additionalProperties: false,
+      },
+    ],
   },
-}
+} as const satisfies PropertySpec
 
 const LOCATIONS: PropertySpec = {
   type: 'array',

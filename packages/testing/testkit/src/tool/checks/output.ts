@@ -10,18 +10,12 @@ import {
   type ContentBlock,
   type Json,
 } from '@deepseek-ai/dsh-tools'
+import { CONTENT as BLOCKS } from '../view-schemas.ts'
 import type { CanonicalPair, Session } from '../session.ts'
 import { withTripwires } from '../tripwires.ts'
 import { fail, shown, skip, thrownText } from '../verdict.ts'
 
-const CONTENT = compileValueSchema({
-  type: 'array',
-  items: {
-    type: 'object',
-    properties: { type: { type: 'string', const: 'text', required: true }, text: { type: 'string', required: true } },
-    additionalProperties: false,
-  },
-})
+const CONTENT = compileValueSchema(BLOCKS)
 
 export async function checkLossless(session: Session): Promise<void> {
   await session.withBench(async ({ definition }) => {
