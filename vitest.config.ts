@@ -29,6 +29,8 @@ export default defineConfig({
           pool: 'forks',
           isolate: true,
           testTimeout: 60_000,
+          // A fact that a page or a process brings about takes what the machine takes.
+          expect: { poll: { timeout: 10_000 } },
           hookTimeout: 60_000,
         },
       },

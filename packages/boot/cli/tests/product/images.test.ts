@@ -53,9 +53,8 @@ describe('a picture', () => {
   it('reaches a model that reads images, stays in the log, and is a line for one that does not', async () => {
     const { id } = await served.call('sessions.create', {})
     await served.ask(id, 'look', 1)
-    const [first, second] = model.requests
-    expect(toolsOf(first)).toContain('read_image')
-    expect(messagesOf(second).at(-1)).toEqual({
+    expect(toolsOf(await model.request(1))).toContain('read_image')
+    expect(messagesOf(await model.request(2)).at(-1)).toEqual({
       role: 'user',
       content: [{ type: 'text', text: 'From the call call_1:' }, IMAGE],
     })
@@ -64,7 +63,7 @@ describe('a picture', () => {
 
     await served.call('sessions.setModel', { id, model: { provider: 'eyes', model: 'blind' } })
     await served.ask(id, 'and now?', 2)
-    const third = model.requests[2]
+    const third = await model.request(3)
     expect(third.body['model']).toBe('blind')
     expect(JSON.stringify(third.body)).not.toContain(PNG)
     expect(toolsOf(third)).not.toContain('read_image')
@@ -72,8 +71,9 @@ describe('a picture', () => {
 
     await served.call('sessions.setModel', { id, model: { provider: 'eyes', model: 'sees' } })
     await served.ask(id, 'and now?', 3)
-    expect(toolsOf(model.requests[3])).toContain('read_image')
-    expect(JSON.stringify(model.requests[3].body)).toContain(PNG)
+    const fourth = await model.request(4)
+    expect(toolsOf(fourth)).toContain('read_image')
+    expect(JSON.stringify(fourth.body)).toContain(PNG)
   })
 
   it('of a session that was stopped is sent again when it goes on', async () => {
@@ -83,7 +83,7 @@ describe('a picture', () => {
     served = await world.serve(['--patch', 'eyes.yml'], { env: { MODEL_URL: model.url } })
     await served.call('sessions.open', { id })
     await served.ask(id, 'again?', 2)
-    expect(messagesOf(model.requests.at(-1)!)).toContainEqual({
+    expect(messagesOf(await model.request(3))).toContainEqual({
       role: 'user',
       content: [{ type: 'text', text: 'From the call call_1:' }, IMAGE],
     })
