@@ -1,6 +1,6 @@
 // Where a path really leads, before it exists too. Judging what may happen there is not done here.
 import { readlinkSync, realpathSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 /** As many links as Linux follows. */
 const MAX_LINKS = 40
@@ -18,7 +18,7 @@ export function realPathOf(path: string, links = 0): string {
     } catch {
       // Missing, closed to us, or a link to nothing: look at the link, else one level up.
     }
-    const target = links < MAX_LINKS ? linkTarget(at) : undefined
+    const target = links < MAX_LINKS ? linkTarget(at, links) : undefined
     if (target !== undefined) return realPathOf(join(target, ...rest), links + 1)
     const parent = dirname(at)
     if (parent === at) return join(at, ...rest)
@@ -45,9 +45,11 @@ export function outermost(paths: readonly string[]): string[] {
   return unique.filter((path) => !unique.some((other) => other !== path && isWithin(path, other)))
 }
 
-function linkTarget(path: string): string | undefined {
+/** A relative link counts from the folder that it really is in, which may have been spelled through another link. */
+function linkTarget(path: string, links: number): string | undefined {
   try {
-    return resolve(dirname(path), readlinkSync(path))
+    const target = readlinkSync(path)
+    return isAbsolute(target) ? resolve(target) : resolve(realPathOf(dirname(path), links + 1), target)
   } catch {
     return undefined // no link
   }
