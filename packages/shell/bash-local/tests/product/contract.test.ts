@@ -5,7 +5,7 @@ import { testShell } from '../../../../testing/testkit/src/index.ts'
 import { describe, it } from 'vitest'
 
 testShell(
-  { describe, it: (name, body) => it(name, body, 180_000) },
+  { describe, it: (name, body) => it(name, body, 400_000) },
   'bash-local',
   async () => {
     const ctx = new Context()
