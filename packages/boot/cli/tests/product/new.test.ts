@@ -1,6 +1,6 @@
 // `dsh new tool`: what it makes works as it stands, and is a package as npm and TypeScript want one.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,10 +57,11 @@ describe('dsh new tool', () => {
     })
   })
 
-  it('compiles, passes its own tests, and packs what it exports', async () => {
+  it('compiles, and passes its own tests below a folder with other tests', async () => {
     installed()
     await run(process.execPath, [join(checkout, 'node_modules/typescript/bin/tsc')], { cwd: at() })
     expect(existsSync(at('dist/index.d.ts'))).toBe(true)
+    writeFileSync(world.file('vitest.config.mjs'), "export default { test: { include: ['packages/*/*.test.ts'] } }\n")
     const tests = await run(process.execPath, [join(checkout, 'node_modules/vitest/vitest.mjs'), 'run'], {
       cwd: at(),
       env: { ...process.env, ...world.env, CI: 'true' },
@@ -69,6 +70,28 @@ describe('dsh new tool', () => {
     const built = await world.dsh(['tools', 'check', './word-count/dist/index.js', '--generate'])
     expect(built).toMatchObject({ code: 0, stdout: expect.stringMatching(/^word_count: \d+ passed, 0 failed/) })
   }, 60_000)
+
+  it('packs what it exports, which a project mounts by its name', async () => {
+    const npm = {
+      cwd: world.path,
+      env: { ...process.env, ...world.env, npm_config_offline: 'true', npm_config_audit: 'false' },
+    }
+    const packed = await run('npm', ['pack', '--ignore-scripts', '--json', './word-count'], npm)
+    const [{ filename, files }] = JSON.parse(packed.stdout) as [{ filename: string; files: { path: string }[] }]
+    expect(files.map(({ path }) => path).sort()).toEqual([
+      'README.md',
+      'dist/index.d.ts',
+      'dist/index.js',
+      'dist/word-count.d.ts',
+      'dist/word-count.js',
+      'package.json',
+    ])
+    mkdirSync(world.file('project'))
+    writeFileSync(world.file('project/cordis.yml'), "- name: '@me/words'\n")
+    await run('npm', ['install', '--prefix', 'project', '--legacy-peer-deps', `./${filename}`], npm)
+    const called = await world.dsh(['call', 'word_count', '{"text":"one"}', '--patch', 'project/cordis.yml', '--json'])
+    expect(called).toMatchObject({ code: 0, stdout: '{"lines":1,"words":1,"characters":3}\n', stderr: '' })
+  })
 
   it.each([
     [['../x'], /letters and digits/],
