@@ -59,20 +59,10 @@ function linkPackages(): void {
     symlinkSync(join(root, dir), join(modules, name))
   }
   for (const name of ['@types', 'vitest']) symlinkSync(join(root, 'node_modules', name), join(modules, name))
-  // Note: never run `npm install` below here: it prunes what it does not know, through these links.
+  // Note: never run `npm install` in a folder with these links: it prunes what it does not know, through them.
   mkdirSync(join(modules, '.bin'))
   symlinkSync(join(root, 'node_modules/typescript/bin/tsc'), join(modules, '.bin/tsc'))
   symlinkSync(join(root, 'node_modules/vitest/vitest.mjs'), join(modules, '.bin/vitest'))
-}
-
-/** Packages that a page makes, installed beside it as their reader would: links that lead somewhere once they are made. */
-function installMade(file: string, folder: string): void {
-  for (const { command } of transcript(blocksOf(file))) {
-    const [, name] = /\bnew tool ([\w-]+)$/.exec(command) ?? []
-    if (name === undefined) continue
-    mkdirSync(join(folder, 'node_modules'), { recursive: true })
-    symlinkSync(join(folder, name), join(folder, 'node_modules', `dsh-tool-${name}`))
-  }
 }
 
 /** Fragments may take for granted what the text around them says: a context, and the type of one. */
@@ -164,6 +154,8 @@ function type(command: string, cwd: string): Promise<string> {
     HOME: home,
     DSH_HOME: join(home, '.dsh'),
     NO_COLOR: '1',
+    npm_config_offline: 'true',
+    npm_config_audit: 'false',
     NODE: process.execPath,
     ENTRY: entry,
   }
@@ -189,10 +181,10 @@ describe.each(typed)('the commands of %s', (file) => {
   const folder = join(temp, 'reader', file)
   beforeAll(() => {
     mkdirSync(folder, { recursive: true })
-    writeFiles(join(root, file), folder)
-    installMade(file, folder)
   })
-  it.each(transcript(blocksOf(file)))('print what is written for $command', async ({ command, output }) => {
+  it.each(transcript(blocksOf(file)))('print what is written for $command', async ({ command, output, line }) => {
+    // Who reads from the top has the files above the command, and no other.
+    writeFiles(join(root, file), folder, line)
     const printed = await type(command, folder)
     // The whole texts, so that a difference is seen.
     if (!prints(output, printed)) expect(printed).toBe(output)

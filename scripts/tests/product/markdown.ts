@@ -30,10 +30,10 @@ export function codeBlocks(markdown: string): CodeBlock[] {
   return blocks
 }
 
-/** Writes the blocks that name a file below `folder`, as a reader would. */
-export function writeFiles(markdownFile: string, folder: string): void {
-  for (const { file, text } of codeBlocks(readFileSync(markdownFile, 'utf8'))) {
-    if (file === undefined) continue
+/** Writes the blocks that name a file below `folder`, as a reader would who has come to the line `until`. */
+export function writeFiles(markdownFile: string, folder: string, until = Infinity): void {
+  for (const { file, text, line } of codeBlocks(readFileSync(markdownFile, 'utf8'))) {
+    if (file === undefined || line > until) continue
     const path = join(folder, file)
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
@@ -79,13 +79,18 @@ export function links(markdown: string): string[] {
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '')
 }
 
-/** `$ command` lines of `console` blocks, each with the output that follows it. */
-export function transcript(blocks: readonly CodeBlock[]): { command: string; output: string }[] {
+/** `$ command` lines of `console` blocks, each with the output that follows it and the line where its block begins. */
+export function transcript(blocks: readonly CodeBlock[]): { command: string; output: string; line: number }[] {
   return blocks
     .filter((block) => block.language === 'console')
-    .flatMap(({ text }) => text.split(/^\$ /m).slice(1))
-    .map((entry) => {
+    .flatMap(({ text, line }) =>
+      text
+        .split(/^\$ /m)
+        .slice(1)
+        .map((entry) => ({ entry, line })),
+    )
+    .map(({ entry, line }) => {
       const end = entry.indexOf('\n')
-      return { command: entry.slice(0, end), output: entry.slice(end + 1).trim() }
+      return { command: entry.slice(0, end), output: entry.slice(end + 1).trim(), line }
     })
 }
