@@ -150,7 +150,8 @@ describe('descriptors', () => {
   it('are given back by 96 short terminals, failed ones among them', { timeout: 120_000 }, async () => {
     const children = (): string => readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
     await (await here.shell()).close()
-    const before = [descriptors().length, children().split(' ').length]
+    // What the first one leaves may still be on its way out: after the others there is no more than that.
+    const before = [descriptors().length, children().split(' ').length] as const
     for (let round = 0; round < 12; round++) {
       await Promise.all(
         Array.from({ length: 8 }, async (_, each) => {
@@ -162,6 +163,7 @@ describe('descriptors', () => {
         }),
       )
     }
-    await expect.poll(() => [descriptors().length, children().split(' ').length], { timeout: 5000 }).toEqual(before)
+    await expect.poll(() => descriptors().length).toBeLessThanOrEqual(before[0])
+    await expect.poll(() => children().split(' ').length).toBeLessThanOrEqual(before[1])
   })
 })
