@@ -29,6 +29,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
+          sequence: { groupOrder: 0 },
           include: ['packages/*/*/tests/**/*.test.ts', 'scripts/tests/**/*.test.ts'],
           exclude: ['**/node_modules/**', '**/tests/product/**'],
           pool: 'threads',
@@ -40,6 +41,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'product',
+          sequence: { groupOrder: 1 },
           include: ['packages/*/*/tests/product/**/*.test.ts', 'scripts/tests/product/**/*.test.ts'],
           pool: 'forks',
           isolate: true,
